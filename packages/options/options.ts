@@ -41,7 +41,9 @@ export function resolveOptions<Resolved extends object>(
   const resolved: Record<string, unknown> = {};
   for (const [name, rule] of Object.entries(rules) as [string, OptionRule<unknown>][]) {
     const value = chosen[name] ?? readFallback(rule, resolved);
-    const problem = rule.check(value);
+    // A default derived from a value that makes no sense is not a second problem.
+    const isConsequence = chosen[name] === undefined && problems.length > 0;
+    const problem = isConsequence ? undefined : rule.check(value);
     if (problem !== undefined) problems.push(`${name} must ${problem}, got ${show(value)}`);
     resolved[name] = value;
   }
