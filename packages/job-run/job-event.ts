@@ -1,0 +1,90 @@
+/** What a run of a job reports. */
+
+import type { AbortCause, JobIdentity, LogFields } from "@leasehold/job";
+import type { LeaseRef } from "@leasehold/lease";
+
+/** How a run was settled, decided from its outcome. */
+export type JobOutcome =
+  /** Acked: the handler resolved, or said `done`. */
+  | "succeeded"
+  /** Failed and tried again after a delay. */
+  | "failed"
+  /** The handler threw `RetryLaterError`. */
+  | "retry-later"
+  /** Dead-lettered: permanent error, or the attempts are used up. */
+  | "dead-lettered"
+  /** Stopped by the drain; released, no failure. */
+  | "interrupted"
+  /** The lease was lost under the run: nothing was settled. */
+  | "lease-lost";
+
+/** Everything that a run reports; `job` is absent for a message that is no job. */
+export type JobEvent =
+  | {
+      readonly kind: "job.started";
+      readonly lease: LeaseRef;
+      readonly job: JobIdentity;
+      readonly attempt: number;
+      /** From the producer's send to the start. */
+      readonly ageMs: number;
+    }
+  | {
+      readonly kind: "job.ended";
+      readonly lease: LeaseRef;
+      readonly job: JobIdentity;
+      readonly attempt: number;
+      readonly outcome: JobOutcome;
+      readonly durationMs: number;
+      /** Message and name of what the handler threw; never a payload. */
+      readonly error?: { readonly name: string; readonly message: string; readonly stack?: string };
+      /** For `failed` and `retry-later`: when it is wanted again. */
+      readonly delayMs?: number;
+    }
+  | {
+      readonly kind: "job.aborted";
+      readonly lease: LeaseRef;
+      readonly job: JobIdentity;
+      readonly cause: AbortCause;
+    }
+  /** The handler ended this long after its signal aborted. */
+  | {
+      readonly kind: "job.abort-answered";
+      readonly lease: LeaseRef;
+      readonly job: JobIdentity;
+      readonly latencyMs: number;
+    }
+  /** The handler has not ended although its signal aborted and the process is about to go. */
+  | {
+      readonly kind: "job.ignored-abort";
+      readonly lease: LeaseRef;
+      readonly job: JobIdentity;
+      readonly sinceMs: number;
+    }
+  /** The handler returned quietly after its signal aborted: released, not acked. */
+  | { readonly kind: "job.quiet-return"; readonly lease: LeaseRef; readonly job: JobIdentity }
+  /** The message is no job; `disposal` says where it went. */
+  | {
+      readonly kind: "job.malformed";
+      readonly lease: LeaseRef;
+      readonly reason: string;
+      readonly detail: string;
+      readonly disposal: "dead-lettered" | "released";
+    }
+  /** Well-formed, but of a type or version that this worker does not know (a rolling deploy). */
+  | {
+      readonly kind: "job.unknown-type";
+      readonly lease: LeaseRef;
+      readonly job: JobIdentity;
+      readonly detail: string;
+      readonly disposal: "dead-lettered" | "released";
+      readonly delayMs: number;
+    }
+  /** A line from `context.log`. */
+  | {
+      readonly kind: "job.log";
+      readonly lease: LeaseRef;
+      readonly job: JobIdentity;
+      readonly level: "debug" | "info" | "warn" | "error";
+      readonly message: string;
+      readonly fields: LogFields;
+    };
