@@ -1,0 +1,101 @@
+/** The architecture as data: who may import what, and who may touch which global thing. */
+
+/** Which package of this house may import which; an arrow that nothing uses is a fault, too. */
+export const allowedArrows: Readonly<Record<string, readonly string[]>> = {
+  clock: [],
+  options: [],
+  job: [],
+  "deployment-contract": [],
+  lease: ["clock", "options"],
+  producer: ["clock", "job", "options"],
+  "embedded-sqs": ["clock"],
+  "job-run": ["clock", "job", "lease"],
+  "local-aws": ["clock", "deployment-contract", "embedded-sqs"],
+  worker: ["clock", "deployment-contract", "job", "job-run", "lease", "options"],
+  "process-host": ["clock", "worker"],
+  telemetry: ["worker"],
+  admin: ["options", "worker"],
+  leasehold: [
+    "admin",
+    "clock",
+    "deployment-contract",
+    "job",
+    "lease",
+    "options",
+    "process-host",
+    "producer",
+    "telemetry",
+    "worker",
+  ],
+  "billing-worker": ["clock", "deployment-contract", "job", "leasehold"],
+  cli: ["clock", "deployment-contract", "job", "local-aws", "producer", "worker"],
+};
+
+/** Arrows that look handy and are wrong; all follow from the table, kept for their reasons. */
+export const forbiddenArrows: readonly (readonly [from: string, to: string, why: string])[] = [
+  ["lease", "job", "a lease knows messages; read-job is where a message becomes a job"],
+  ["worker", "telemetry", "the worker reports events, others listen"],
+  ["worker", "admin", "the worker can be drained without HTTP"],
+  ["worker", "process-host", "the worker can be drained in a test"],
+  ["admin", "telemetry", "metrics text is handed in as a function"],
+  ["billing-worker", "local-aws", "production does not carry an emulator"],
+  ["billing-worker", "embedded-sqs", "production does not carry an emulator"],
+  ["cli", "billing-worker", "a service is a target, given as plain data"],
+  ["embedded-sqs", "lease", "the judge must not share constants with the judged"],
+];
+
+/** Ways into a package besides its `index.ts`, and who may take them. */
+export const entrances: Readonly<Record<string, string>> = {
+  "@leasehold/clock/manual": "tests only",
+  "@leasehold/billing-worker/contract": "the numbers alone: no SDK, no environment behind them",
+};
+
+/** Outside libraries, and the only places (package, or package/file) that may import them. */
+export const outsideLibraries: Readonly<Record<string, readonly string[]>> = {
+  "@aws-sdk/client-sqs": [
+    "lease/sqs-lease-queue.ts",
+    "lease/sqs-clients.ts",
+    "producer/sqs-sender.ts",
+    "producer/producer.ts",
+    "local-aws",
+    "leasehold",
+    "billing-worker/billing-worker.ts",
+    "cli",
+  ],
+  "@aws-sdk/client-dynamodb": ["local-aws", "billing-worker", "cli"],
+  "@standard-schema/spec": ["job"],
+  pino: ["telemetry/logger.ts"],
+  dynalite: ["local-aws/embedded-dynamodb.ts"],
+  pdfkit: ["billing-worker"],
+  piscina: ["billing-worker/receipt/render-pool.ts"],
+  zod: ["billing-worker"],
+  commander: ["cli"],
+};
+
+/** Global things, and the only places that may touch them. */
+export const globals: readonly {
+  readonly what: string;
+  readonly pattern: RegExp;
+  readonly allowed: readonly string[];
+}[] = [
+  {
+    what: "the system's time",
+    pattern: /\b(?:Date\.now|performance\.now|setTimeout|setInterval)\b|\bnew Date\(\)/,
+    allowed: ["clock/system-clock.ts"],
+  },
+  {
+    what: "signals and exit codes of the process",
+    pattern: /\bprocess\.(?:on|once|exit|exitCode|kill|abort)\b/,
+    allowed: ["process-host", "admin/healthcheck.ts", "cli", "billing-worker/main.ts"],
+  },
+  {
+    what: "the environment",
+    pattern: /\bprocess\.env\b/,
+    allowed: ["billing-worker/config.ts", "billing-worker/main.ts", "cli", "local-aws/endpoint.ts"],
+  },
+  {
+    what: "chance without a seed",
+    pattern: /\bMath\.random\b/,
+    allowed: ["clock", "leasehold", "worker", "lease", "producer"],
+  },
+];
