@@ -1,0 +1,55 @@
+/** What the `local` command must know of a service, as plain data and a few pure functions. */
+
+import type { DeploymentContract, PresetName, TableSettings } from "@leasehold/deployment-contract";
+
+/** What is fixed for one session, and what the worker's environment is made from. */
+export interface LocalSession {
+  /** As chosen by `--preset`; the service's own choice when absent. */
+  readonly preset?: PresetName;
+  /** URL of each queue of the contract, by its name; dead-letter queues included. */
+  readonly queueUrls: Readonly<Record<string, string>>;
+  /** Folder for what the jobs produce; it exists. */
+  readonly receiptsFolder: string;
+  /** Port of the worker's admin server; 0 is any free one. */
+  readonly adminPort: number;
+  /** How long each piece of work should take at least, as chosen by `--render-ms`. */
+  readonly renderMs?: number;
+  /** The least level that the worker's log must have, so that the session can count. */
+  readonly logLevel: "debug";
+}
+
+/** One job to send, before the producer has made it a message. */
+export interface SampleJob {
+  readonly type: string;
+  readonly tenantId: string;
+  readonly jobId: string;
+  readonly payload: unknown;
+}
+
+/** Which jobs to make. */
+export interface SampleRequest {
+  /** At least 1. */
+  readonly count: number;
+  /** The same seed makes the same jobs; another seed makes jobs with other ids. */
+  readonly seed: number;
+}
+
+/**
+ * A service that `leasehold local --target FILE` can run: FILE exports it as `target`.
+ *
+ * Plain data on purpose: the service imports neither this package nor an emulator.
+ */
+export interface LocalTarget {
+  /** Shown to people, for example `billing-worker`. */
+  readonly name: string;
+  /** The worker as a program: the absolute path of a script for Node, and its arguments. */
+  readonly command: readonly [script: string, ...args: string[]];
+  /** The numbers of the service, from its own preset or this one. */
+  contract(preset?: PresetName): DeploymentContract;
+  /** Tables of the service besides the job ledger, which the contract has. */
+  readonly tables: readonly TableSettings[];
+  /** Variables of the worker, besides those that say where AWS is. */
+  environment(session: LocalSession): Readonly<Record<string, string>>;
+  /** Realistic jobs, exactly `count` of them. */
+  sampleJobs(request: SampleRequest): Iterable<SampleJob>;
+}
