@@ -1,0 +1,42 @@
+/** The entrance: names handed on, nothing else. */
+
+export type { ContractInput, LedgerInput, PlatformInput, QueueInput } from "./contract-input.ts";
+export { defineContract } from "./define-contract.ts";
+export type {
+  DeadLetterContract,
+  DeploymentContract,
+  DynamodbLedgerContract,
+  EffectContract,
+  LeaseContract,
+  LedgerContract,
+  LivenessContract,
+  PlatformContract,
+  PlatformKind,
+  QueueContract,
+  ShutdownContract,
+  WorkerContract,
+} from "./deployment-contract.ts";
+export { ContractViolationError, InvalidContractError } from "./errors.ts";
+export { type Finding, formatFindings, type Rule } from "./finding.ts";
+export { type Preset, type PresetName, presets } from "./presets.ts";
+export {
+  type QueueAttributes,
+  type QueueResource,
+  type QueueSettings,
+  queueSettings,
+  redrivePolicy,
+} from "./queue-settings.ts";
+export {
+  type IndexSettings,
+  type KeyAttribute,
+  type TableSettings,
+  tableSettings,
+} from "./table-settings.ts";
+export {
+  type DrainTimings,
+  type JobTimings,
+  type LeaseTimings,
+  type ReceiveTimings,
+  type WorkerTimings,
+  workerTimings,
+} from "./worker-timings.ts";
