@@ -6,9 +6,11 @@ import { type NumberPath, numberRules } from "./defaults.ts";
 import type {
   DeadLetterContract,
   DeploymentContract,
+  DynamodbLedgerContract,
   EffectContract,
   LeaseContract,
   LedgerContract,
+  LivenessContract,
   PlatformContract,
   PlatformKind,
   QueueContract,
@@ -32,6 +34,11 @@ const SERVICE_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const QUEUE_NAME = /^(?=.{1,80}$)[A-Za-z0-9_-]+(\.fifo)?$/;
 const TABLE_NAME = /^[A-Za-z0-9_.-]{3,255}$/;
 const EFFECT_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+type PlatformNumbers = Omit<PlatformContract, "kind" | "liveness">;
+type LedgerNumbers = Omit<DynamodbLedgerContract, "kind" | "tableName" | "effects">;
+type QueueNumbers = Omit<QueueContract, "name" | "fifo" | "deadLetter">;
+type DeadLetterNumbers = Omit<DeadLetterContract, "name">;
 
 /**
  * The contract of a service: the preset, with every number given laid over it, complete and frozen.
@@ -103,7 +110,7 @@ class ContractDraft {
 
   #section<Section>(path: "shutdown" | "lease" | "worker"): Section {
     const given = this.#reader.section(path, this.#input[path], fieldsOf(path));
-    return this.#numbers(path, path, given) as Section;
+    return this.#numbers<Section>(path, path, given);
   }
 
   #readPlatform(): PlatformContract {
@@ -137,12 +144,12 @@ class ContractDraft {
       "3 to 255 letters, digits, -, _ and .",
       "billing-ledger",
     );
-    const numbers = this.#numbers("ledger", "ledger", this.#ledger);
+    const numbers = this.#numbers<LedgerNumbers>("ledger", "ledger", this.#ledger);
     const effects = this.#reader.list("ledger.effects", this.#ledger["effects"]);
     return {
       kind: "dynamodb",
       tableName,
-      ...(numbers as { doneRetentionMs: number; ledgerSkewMs: number; settleMs: number }),
+      ...numbers,
       effects: this.#readEffects(effects),
     };
   }
@@ -153,7 +160,7 @@ class ContractDraft {
       const given = this.#reader.section(path, effect, ["name", "timeoutMs"]);
       const rule = "1 to 64 letters, digits, - and _";
       const name = this.#reader.name(`${path}.name`, given["name"], EFFECT_NAME, rule, "charge");
-      return { name, ...this.#numbers("effect", path, given) } as EffectContract;
+      return { name, ...this.#numbers<Omit<EffectContract, "name">>("effect", path, given) };
     });
     this.#refuseTwins("ledger.effects", read);
     return read;
@@ -181,9 +188,9 @@ class ContractDraft {
       const must = `be ${fifo}, because the name of a FIFO queue ends in .fifo and no other does`;
       this.#reader.refuse(`${path}.fifo`, must, given["fifo"], "leave it out, or change the name");
     }
-    const numbers = this.#numbers("queue", path, given, fifo);
+    const numbers = this.#numbers<QueueNumbers>("queue", path, given, fifo);
     const deadLetter = this.#readDeadLetter(`${path}.deadLetter`, given["deadLetter"], name);
-    return { name, fifo, ...numbers, deadLetter } as QueueContract;
+    return { name, fifo, ...numbers, deadLetter };
   }
 
   #readDeadLetter(path: string, deadLetter: unknown, source: string): DeadLetterContract {
@@ -198,8 +205,7 @@ class ContractDraft {
       const must = `be a ${source.endsWith(".fifo") ? "FIFO" : "standard"} queue like its source`;
       this.#reader.refuse(`${path}.name`, must, name, `write ${JSON.stringify(usual)}`);
     }
-    const numbers = this.#numbers("queue.deadLetter", path, given, source.endsWith(".fifo"));
-    return { name, ...numbers } as DeadLetterContract;
+    return { name, ...this.#numbers<DeadLetterNumbers>("queue.deadLetter", path, given) };
   }
 
   #readQueueName(path: string, value: unknown, example: string): string {
@@ -215,8 +221,8 @@ class ContractDraft {
     }
   }
 
-  /** The numbers directly at `path`, read from `given`. */
-  #numbers(path: string, shownPath: string, given: Given, fifo = false): Record<string, number> {
+  /** The numbers directly at `path`, read from `given`; `NumberPath` sees to it that none is missing. */
+  #numbers<Numbers>(path: string, shownPath: string, given: Given, fifo = false): Numbers {
     const known = {
       preset: presets[this.#presetName],
       platformKind: this.#platformKind,
@@ -229,7 +235,7 @@ class ContractDraft {
       const value = this.#reader.number(at, `${shownPath}.${name}`, given[name], known);
       if (value !== undefined) numbers[name] = value;
     }
-    return numbers;
+    return numbers as Numbers;
   }
 }
 
