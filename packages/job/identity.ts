@@ -23,8 +23,9 @@ export interface JobIdentity {
 export const MAX_ID_BYTES = 256;
 const MAX_TYPE_CHARACTERS = 100;
 const TYPE_PATTERN = /^[a-z0-9]+(?:[._-][a-z0-9]+)*$/;
+/** SQS takes no U+FFFE and U+FFFF in an attribute, so they count as control characters here. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point
-const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
+const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/;
 
 /** @throws InvalidIdentityError */
 export function parseTenantId(value: unknown): TenantId {

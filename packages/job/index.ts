@@ -1,0 +1,47 @@
+/** What a job is: see `job.ts`; on the wire: `envelope.ts`; to its handler: `job-context.ts`. */
+
+export { childJobId, deduplicationId, toSqsId } from "./derived-id.ts";
+export {
+  type EnvelopeReading,
+  type MalformedReason,
+  type OutgoingJob,
+  type RawJob,
+  readEnvelope,
+  writeEnvelope,
+} from "./envelope.ts";
+export {
+  type AbortCause,
+  InvalidIdentityError,
+  InvalidPayloadError,
+  JobAbortedError,
+  PermanentJobError,
+  RetryLaterError,
+} from "./errors.ts";
+export {
+  type JobId,
+  type JobIdentity,
+  type JobType,
+  MAX_ID_BYTES,
+  parseJobId,
+  parseJobType,
+  parseTenantId,
+  type TenantId,
+} from "./identity.ts";
+export {
+  type AnyJobDefinition,
+  defineJob,
+  type Job,
+  type JobDefinition,
+  type JobHandler,
+} from "./job.ts";
+export type {
+  ChildJob,
+  Done,
+  JobContext,
+  JobLease,
+  JobLog,
+  JobSender,
+  LogFields,
+  SentChild,
+} from "./job-context.ts";
+export { checkPayload, type PayloadCheck } from "./payload-schema.ts";
