@@ -21,7 +21,7 @@ export class ContractReader {
 
   /** Notes that the value at `path` is not what it must be, and what to write instead. */
   refuse(path: string, must: string, value: unknown, mend: string): void {
-    this.problems.push(`${path} must ${must}, got ${show(value)}; ${mend}`);
+    this.problems.push(`${path || "the contract"} must ${must}, got ${show(value)}; ${mend}`);
   }
 
   /** The object at `path` with no unknown fields; empty when it is left out or is no object. */

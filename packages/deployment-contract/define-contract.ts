@@ -116,42 +116,39 @@ class ContractDraft {
   #readPlatform(): PlatformContract {
     const path = "platform.liveness";
     const given = this.#reader.section(path, this.#platform["liveness"], fieldsOf(path));
-    const numbers = this.#numbers("platform", "platform", this.#platform);
-    const liveness = this.#numbers(path, path, given);
-    return { kind: this.#platformKind, ...numbers, liveness } as PlatformContract;
+    const liveness = this.#numbers<LivenessContract>(path, path, given);
+    const numbers = this.#numbers<PlatformNumbers>("platform", "platform", this.#platform);
+    return { kind: this.#platformKind, ...numbers, liveness };
   }
 
   #readLedger(service: string): LedgerContract {
     if (!this.#hasLedger) {
-      // A switch to no ledger with its numbers left standing is more likely a slip than a wish.
-      for (const name of Object.keys(this.#ledger).filter((name) => name !== "kind")) {
-        const mend = 'write kind "dynamodb" or remove it';
-        if (this.#ledger["kind"] === "none") {
-          this.#reader.refuse(
-            `ledger.${name}`,
-            "be left out without a ledger",
-            this.#ledger[name],
-            mend,
-          );
-        }
-      }
+      this.#refuseLedgerFields();
       return { kind: "none" };
     }
-    const tableName = this.#reader.name(
-      "ledger.tableName",
-      this.#ledger["tableName"] ?? `${service}-ledger`,
-      TABLE_NAME,
-      "3 to 255 letters, digits, -, _ and .",
-      "billing-ledger",
-    );
+    // A bad service name was told already; the name derived from it is no second problem.
+    const { tableName = SERVICE_NAME.test(service) ? `${service}-ledger` : "ledger" } =
+      this.#ledger;
+    const rule = "3 to 255 letters, digits, -, _ and .";
+    const name = this.#reader.name("ledger.tableName", tableName, TABLE_NAME, rule, "jobs-ledger");
     const numbers = this.#numbers<LedgerNumbers>("ledger", "ledger", this.#ledger);
     const effects = this.#reader.list("ledger.effects", this.#ledger["effects"]);
     return {
       kind: "dynamodb",
-      tableName,
+      tableName: name,
       ...numbers,
       effects: this.#readEffects(effects),
     };
+  }
+
+  /** A switch to no ledger with its numbers left standing is more likely a slip than a wish. */
+  #refuseLedgerFields(): void {
+    if (this.#ledger["kind"] !== "none") return;
+    for (const [name, value] of Object.entries(this.#ledger)) {
+      if (name === "kind" || value === undefined) continue;
+      const mend = 'write kind "dynamodb" or remove it';
+      this.#reader.refuse(`ledger.${name}`, "be left out without a ledger", value, mend);
+    }
   }
 
   #readEffects(effects: readonly unknown[]): EffectContract[] {

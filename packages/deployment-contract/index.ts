@@ -16,8 +16,16 @@ export type {
   ShutdownContract,
   WorkerContract,
 } from "./deployment-contract.ts";
+export { type Drift, type LiveTable, queueDrift, tableDrift } from "./drift.ts";
+export { type EcsSettings, ecsSettings } from "./ecs-settings.ts";
 export { ContractViolationError, InvalidContractError } from "./errors.ts";
 export { type Finding, formatFindings, type Rule } from "./finding.ts";
+export {
+  type KedaSettings,
+  type KubernetesSettings,
+  kubernetesSettings,
+  type ProbeSettings,
+} from "./kubernetes-settings.ts";
 export { type Preset, type PresetName, presets } from "./presets.ts";
 export {
   type QueueAttributes,
@@ -32,6 +40,7 @@ export {
   type TableSettings,
   tableSettings,
 } from "./table-settings.ts";
+export { assertContract, type Verification, verifyContract } from "./verify.ts";
 export {
   type DrainTimings,
   type JobTimings,
