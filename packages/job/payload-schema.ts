@@ -46,7 +46,8 @@ function describeIssue(issue: StandardSchemaV1.Issue): string {
 }
 
 function describePath(path: StandardSchemaV1.Issue["path"]): string {
-  const keys = (path ?? []).map((part) => (typeof part === "object" ? part.key : part));
+  // Spread first: arktype's path is an array of a class of its own whose `map` adds a step.
+  const keys = [...(path ?? [])].map((part) => (typeof part === "object" ? part.key : part));
   const steps = keys.map((key) =>
     typeof key === "number" ? `[${key}]` : `.${shorten(String(key))}`,
   );
