@@ -27,6 +27,17 @@ export type ReleaseClass =
   | "unknown-type"
   | "hold-limit";
 
+/** What was being done with a lease that is now left to run out by itself. */
+export type LapsedEnding =
+  | "release"
+  | "retry"
+  /** The copy cannot be delivered, so the message must not be deleted. */
+  | "dead-letter"
+  /** The source was closed while the lease was held. */
+  | "close"
+  /** The message came again while its former run had not ended, and could not wait any longer. */
+  | "held-back";
+
 /** Everything that leases report. Durations and counts only, never a payload or a receipt handle. */
 export type LeaseEvent =
   | {
@@ -66,7 +77,7 @@ export type LeaseEvent =
   | {
       readonly kind: "lease.lapsing";
       readonly lease: LeaseRef;
-      readonly during: "release" | "retry";
+      readonly during: LapsedEnding;
       readonly code: string;
       /** The latest moment at which the message is visible again, from now. */
       readonly visibleInMs: number;

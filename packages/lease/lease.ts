@@ -36,9 +36,26 @@ export interface Lease {
   /** Aborts with a `LeaseLostError` when the lease is lost. */
   readonly lost: AbortSignal;
   readonly state: LeaseStateKind;
+  /** Whether `deadLetter` has somewhere to send to; when not, it only lets the lease lapse. */
+  readonly canDeadLetter: boolean;
+  /**
+   * Says that a run begins. Whoever starts a run on a lease says so here and ends it by one of the
+   * four endings, also when the lease was lost meanwhile: the message may have come again, and its
+   * next run in this process waits for that word.
+   * @throws LeaseLostError when it is no longer held
+   */
+  start(): void;
   /** How long the lease is safely held if nothing extends it any more; 0 when it is not held. */
   remainingMs(): number;
-  /** What is left of SQS's twelve hours since the receive, less the margin. */
+  /**
+   * The latest moment, from now, at which SQS makes the message visible if no call is made any
+   * more: an upper bound, where `remainingMs` is the lower one. 0 once it is deleted or was lost.
+   */
+  expiresInMs(): number;
+  /**
+   * What is left of the time that a message may be held, SQS's twelve hours at most, with enough
+   * kept back to stop a run and release. At 0 the run is to be aborted.
+   */
   holdRemainingMs(): number;
   /** @throws LeaseLostError */
   assertHeld(): void;

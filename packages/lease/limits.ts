@@ -1,0 +1,26 @@
+/** The quotas of SQS, each with its source. */
+
+/**
+ * The longest that one receipt may stay invisible, counted from the receive; extensions do not
+ * reset it, and asking for more than is left is refused, not clamped.
+ * @see SQS Developer Guide, "Amazon SQS visibility timeout"
+ */
+export const MAX_HOLD_MS = 43_200_000;
+
+/** @see SQS API Reference, ChangeMessageVisibilityBatch, DeleteMessageBatch, ReceiveMessage */
+export const MAX_BATCH_ENTRIES = 10;
+
+/** @see SQS API Reference, ReceiveMessage, WaitTimeSeconds */
+export const MAX_WAIT_MS = 20_000;
+
+/**
+ * Body and attributes of one message together.
+ * @see SQS Developer Guide, "Amazon SQS message quotas"
+ */
+export const MAX_MESSAGE_BYTES = 1_048_576;
+
+/** @see SQS Developer Guide, "Amazon SQS message quotas" */
+export const MAX_MESSAGE_ATTRIBUTES = 10;
+
+/** SQS counts visibility and waiting in whole seconds. */
+export const SECOND_MS = 1_000;
