@@ -1,5 +1,7 @@
 /** DynamoDB inside this process, by dynalite. */
 
+/// <reference path="./dynalite.d.ts" />
+
 import { once } from "node:events";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -12,11 +12,17 @@ export interface AwsEndpoints {
   readonly sqsEndpoint: string;
   readonly dynamodbEndpoint: string;
   readonly region: string;
+  readonly mode: AwsMode;
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
+/** Where AWS is: in this process, or wherever the environment says. */
+export type AwsMode = "embedded" | "endpoint";
+
 /** Clients of one account. */
 export interface AwsClients {
+  /** The embedded store has no time to live, and only that one is excused for it. */
+  readonly mode: AwsMode;
   readonly sqs: SQSClient;
   readonly dynamodb: DynamoDBClient;
 }
@@ -28,6 +34,7 @@ const EMBEDDED_CREDENTIALS = Object.freeze({ accessKeyId: "test", secretAccessKe
 /** The embedded services at these addresses. */
 export function embeddedEndpoints(sqsEndpoint: string, dynamodbEndpoint: string): AwsEndpoints {
   return {
+    mode: "embedded",
     sqsEndpoint,
     dynamodbEndpoint,
     region: EMBEDDED_REGION,
@@ -57,7 +64,7 @@ export function endpointsFrom(environment: Environment): AwsEndpoints {
   const region = environment["AWS_REGION"] || environment["AWS_DEFAULT_REGION"] || "";
   if (region === "") problems.push("AWS_REGION is not set, for example to us-east-1");
   if (problems.length > 0) throw new EndpointUnknownError([...new Set(problems)].join("; "));
-  return { sqsEndpoint, dynamodbEndpoint, region };
+  return { mode: "endpoint", sqsEndpoint, dynamodbEndpoint, region };
 }
 
 /**
@@ -82,9 +89,10 @@ export function environmentOf(endpoints: AwsEndpoints): Environment {
 
 /** Clients that go there; whoever asked for them destroys them. */
 export function connect(endpoints: AwsEndpoints): AwsClients {
-  const { region, credentials } = endpoints;
+  const { mode, region, credentials } = endpoints;
   const common = credentials === undefined ? { region } : { region, credentials };
   return {
+    mode,
     sqs: new SQSClient({ ...common, endpoint: endpoints.sqsEndpoint }),
     dynamodb: new DynamoDBClient({ ...common, endpoint: endpoints.dynamodbEndpoint }),
   };

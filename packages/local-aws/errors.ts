@@ -33,3 +33,13 @@ export class ProvisionConflictError extends Error {
     this.conflicts = conflicts;
   }
 }
+
+/** A table that was created does not become usable. */
+export class TableNotActiveError extends Error {
+  override readonly name = "TableNotActiveError";
+  readonly code = "TABLE_NOT_ACTIVE";
+
+  constructor(tableName: string, status: string, waitedMs: number) {
+    super(`table ${tableName} is still ${status} after ${Math.round(waitedMs)} ms`);
+  }
+}

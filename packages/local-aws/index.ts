@@ -1,0 +1,23 @@
+/** The entrance: names handed on, nothing else. */
+
+export {
+  type EmbeddedDynamodb,
+  type EmbeddedDynamodbOptions,
+  startEmbeddedDynamodb,
+} from "./embedded-dynamodb.ts";
+export type { AwsClients, AwsMode, Environment } from "./endpoint.ts";
+export {
+  EndpointUnknownError,
+  ProvisionConflictError,
+  type SettingConflict,
+  TableNotActiveError,
+} from "./errors.ts";
+export {
+  type EmbeddedAwsOptions,
+  type EndpointAwsOptions,
+  type LocalAws,
+  type LocalAwsOptions,
+  startLocalAws,
+} from "./local-aws.ts";
+export { type Provisioned, type ProvisionOptions, provision } from "./provision.ts";
+export type { TableDefinition, TableKeys } from "./table-provisioning.ts";
