@@ -113,10 +113,10 @@ function nearestNumber(rule: NumberRule, value: unknown, fallback: number | unde
   return fallback === undefined || Number.isNaN(fallback) ? rule.min : fallback;
 }
 
-/** The word that shares the most letters, place by place, with the one given. */
+/** The word that shares the most letters, place by place, with the one given; the first when none was. */
 function nearestWord(value: unknown, words: readonly string[]): string {
   const letters = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
-  const given = letters(String(value));
+  const given = typeof value === "string" ? letters(value) : "";
   const shared = (word: string) =>
     [...letters(word)].filter((letter, index) => letter === given[index]).length;
   const best = words.reduce((one, other) => (shared(other) > shared(one) ? other : one));

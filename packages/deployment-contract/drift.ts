@@ -1,7 +1,7 @@
 /** Where a live queue or table differs from its contract. */
 
 import type { QueueAttributes } from "./queue-settings.ts";
-import type { IndexSettings, TableSettings } from "./table-settings.ts";
+import type { IndexSettings, KeyAttribute, TableSettings } from "./table-settings.ts";
 
 /** One difference between the contract and what is deployed. */
 export interface Drift {
@@ -45,8 +45,8 @@ export function tableDrift(expected: TableSettings, live: LiveTable): readonly D
     if (found === undefined) return [];
     if (setting === "indexes")
       return indexDrift(expected.indexes, found as readonly IndexSettings[]);
-    const wanted = JSON.stringify(expected[setting]);
-    const shown = JSON.stringify(found);
+    const wanted = show(expected[setting] as Shown);
+    const shown = show(found as Shown);
     return wanted === shown ? [] : [drift(setting, wanted, shown, mendTable(setting, wanted))];
   });
 }
@@ -58,8 +58,8 @@ function indexDrift(
 ): readonly Drift[] {
   return expected.flatMap((index) => {
     const found = live.find(({ name }) => name === index.name);
-    const wanted = JSON.stringify(keysOf(index));
-    const shown = found && JSON.stringify(keysOf(found));
+    const wanted = keysOf(index);
+    const shown = found && keysOf(found);
     if (shown === wanted) return [];
     const mend = found
       ? "delete the index and create it anew with UpdateTable"
@@ -75,16 +75,22 @@ function mendTable(setting: keyof LiveTable, wanted: string): string {
   return `set ${setting} to ${wanted} on the table`;
 }
 
-function keysOf({ partitionKey, sortKey }: IndexSettings): readonly unknown[] {
-  return [partitionKey.name, partitionKey.type, sortKey.name, sortKey.type];
+function keysOf({ partitionKey, sortKey }: IndexSettings): string {
+  return `${show(partitionKey)}, ${show(sortKey)}`;
+}
+
+type Shown = KeyAttribute | string | boolean;
+
+function show(value: Shown): string {
+  return typeof value === "object" ? `${value.name} (${value.type})` : String(value);
 }
 
 /** A redrive policy is JSON: order of fields and quotes around the number say nothing. */
 function canonical(setting: string, value: string): string {
   if (setting !== "RedrivePolicy") return value;
   try {
-    const policy = JSON.parse(value) as Record<string, unknown>;
-    return JSON.stringify([policy["deadLetterTargetArn"], String(policy["maxReceiveCount"])]);
+    const policy = JSON.parse(value) as Record<string, unknown> | null;
+    return JSON.stringify([policy?.["deadLetterTargetArn"], String(policy?.["maxReceiveCount"])]);
   } catch {
     return value; // No JSON: shown as it is, and different from any policy of ours.
   }

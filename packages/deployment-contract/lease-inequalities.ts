@@ -201,7 +201,7 @@ function effectOutlivesLease(contract: DeploymentContract): Breach[] {
         `effect ${name}: timeout ${numbers.timeout} + margin ${numbers.margin} = ` +
         `${inSeconds(timeoutMs + margin)} s must be at most what a lease of a job with ` +
         `J = ${numbers.J} s can reach, ${inSeconds(reachMs)} s`,
-      mend: `lower the effect's timeoutMs to ${Math.max(0, reachMs - margin)}, or raise worker.jobTimeoutMs`,
+      mend: `lower the timeoutMs of effect ${name} to ${Math.max(0, reachMs - margin)}, or raise worker.jobTimeoutMs`,
     };
   });
 }
@@ -220,7 +220,7 @@ function effectOutlivesDrain(contract: DeploymentContract): Breach[] {
       message:
         `effect ${name}: timeout ${numbers.timeout} + margin ${numbers.margin} = ` +
         `${inSeconds(timeoutMs + margin)} s should be at most D = ${numbers.D} s`,
-      mend: `lower the effect's timeoutMs to ${Math.max(0, drainMs - margin)}, or take a preset with a longer grace`,
+      mend: `lower the timeoutMs of effect ${name} to ${Math.max(0, drainMs - margin)}, or take a preset with a longer grace`,
     };
   });
 }

@@ -179,8 +179,8 @@ function releaseTooShort(contract: DeploymentContract): Breach[] {
     {
       numbers,
       message:
-        `${calls} calls for N = ${N} jobs over ${sockets} sockets in ${rounds} rounds: ` +
-        `${rounds} x R' ${numbers["R'"]} + connect ${connect} = ${inSeconds(neededMs)} s ` +
+        `rounds ${rounds} (calls ${calls} for N ${N} over ${sockets} sockets) ` +
+        `x R' ${numbers["R'"]} + connect ${connect} = ${inSeconds(neededMs)} s ` +
         `must be at most L = ${numbers.L} s`,
       mend: anyOf(
         [

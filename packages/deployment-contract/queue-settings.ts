@@ -32,7 +32,9 @@ export function queueSettings(contract: DeploymentContract, queueName: string): 
   const queue = contract.queues.find(({ name }) => name === queueName);
   if (queue === undefined) {
     const known = contract.queues.map(({ name }) => name).join(", ");
-    throw new RangeError(`the contract of ${contract.service} has no queue ${queueName}: ${known}`);
+    throw new RangeError(
+      `the contract of ${contract.service} has no queue ${queueName}, only ${known}`,
+    );
   }
   const { deadLetter } = queue;
   return Object.freeze({
