@@ -66,9 +66,12 @@ export type JobEvent =
   | {
       readonly kind: "job.malformed";
       readonly lease: LeaseRef;
+      /** A stable word, for example `"not-json"`. */
       readonly reason: string;
       readonly detail: string;
       readonly disposal: "dead-lettered" | "released";
+      /** As much as the message says about itself. */
+      readonly identity?: Partial<JobIdentity>;
     }
   /** Well-formed, but of a type or version that this worker does not know (a rolling deploy). */
   | {

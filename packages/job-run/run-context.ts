@@ -1,0 +1,172 @@
+/** Builds the context of one run from its lease and its deadlines, and aborts it with a reason. */
+
+import type { Clock } from "@leasehold/clock";
+import {
+  type AbortCause,
+  type ChildJob,
+  childJobId,
+  type Done,
+  type Job,
+  JobAbortedError,
+  type JobContext,
+  type JobIdentity,
+  type JobLog,
+  type JobSender,
+  type LogFields,
+  type SentChild,
+} from "@leasehold/job";
+import type { Lease } from "@leasehold/lease";
+import { SenderMissingError } from "./errors.ts";
+
+/** What a context is made of. */
+export interface ContextParts {
+  readonly clock: Clock;
+  readonly lease: Lease;
+  readonly job: Job;
+  readonly attempt: number;
+  readonly timeoutMs: number;
+  /** Aborts when the drain begins. Lives as long as the worker, so no handler ever sees it. */
+  readonly draining: AbortSignal;
+  /** On the monotonic clock; `undefined` before the drain. */
+  readonly drainByMs: () => number | undefined;
+  readonly sender?: JobSender;
+  readonly onLog: (level: keyof JobLog, message: string, fields: LogFields) => void;
+  readonly onAbort: (cause: AbortCause) => void;
+}
+
+/**
+ * The context of one run. `close` ends its timers and listeners; what the handler keeps of it
+ * afterwards is inert.
+ */
+export class RunContext {
+  readonly #parts: ContextParts;
+  readonly #abort = new AbortController();
+  readonly #draining = new AbortController();
+  readonly #said = new WeakSet<object>();
+  readonly #timeoutAtMs: number;
+  readonly #close: readonly (() => void)[];
+  #signalWasRead = false;
+  #abortedAtMs: number | undefined;
+
+  constructor(parts: ContextParts) {
+    this.#parts = parts;
+    const { clock, lease, timeoutMs, draining } = parts;
+    this.#timeoutAtMs = clock.monotonicMs() + timeoutMs;
+    this.#close = [
+      clock.schedule(timeoutMs, () => this.abort("job-timeout")),
+      clock.schedule(lease.holdRemainingMs(), () => this.abort("hold-limit")),
+      hear(lease.lost, () => this.abort("lease-lost", lease.lost.reason)),
+      hear(draining, () => this.#draining.abort(draining.reason)),
+    ];
+  }
+
+  /** Why the handler was asked to stop; a lost lease outweighs what came before it. */
+  get abortCause(): AbortCause | undefined {
+    if (this.#parts.lease.lost.aborted) return "lease-lost";
+    const reason: unknown = this.#abort.signal.reason;
+    return reason instanceof JobAbortedError ? reason.abortCause : undefined;
+  }
+
+  get abortReason(): unknown {
+    return this.#abort.signal.reason;
+  }
+
+  /** When the signal aborted, on the monotonic clock. */
+  get abortedAtMs(): number | undefined {
+    return this.#abortedAtMs;
+  }
+
+  get signalWasRead(): boolean {
+    return this.#signalWasRead;
+  }
+
+  /** Asks the handler to stop. The first cause stands. */
+  abort(cause: AbortCause, why?: unknown): void {
+    if (this.#abort.signal.aborted) return;
+    this.#abortedAtMs = this.#parts.clock.monotonicMs();
+    this.#parts.onAbort(cause);
+    this.#abort.abort(new JobAbortedError(cause, why === undefined ? {} : { cause: why }));
+  }
+
+  /** Whether a handler's result was made by this run's `done`. */
+  isDone(value: unknown): boolean {
+    return typeof value === "object" && value !== null && this.#said.has(value);
+  }
+
+  close(): void {
+    for (const end of this.#close) end();
+  }
+
+  /** What the handler is given. A plain object, so that a copy of it works as well. */
+  forHandler(): JobContext {
+    const { lease, job, attempt } = this.#parts;
+    const readSignal = () => {
+      this.#signalWasRead = true;
+      return this.#abort.signal;
+    };
+    return {
+      tenantId: job.tenantId,
+      jobId: job.jobId,
+      jobType: job.jobType,
+      attempt,
+      receiveCount: lease.message.receiveCount,
+      get signal() {
+        return readSignal();
+      },
+      draining: this.#draining.signal,
+      lease: { remainingMs: () => lease.remainingMs(), assertHeld: () => lease.assertHeld() },
+      remainingMs: () => this.#remainingMs(),
+      send: (name, child) => this.#send(name, child),
+      done: (result) => this.#done(result),
+      log: this.#log(),
+    };
+  }
+
+  #remainingMs(): number {
+    const { clock, lease, drainByMs } = this.#parts;
+    const nowMs = clock.monotonicMs();
+    const drainAtMs = drainByMs() ?? Number.POSITIVE_INFINITY;
+    const untilMs = Math.min(this.#timeoutAtMs, drainAtMs) - nowMs;
+    return Math.max(0, Math.min(untilMs, lease.holdRemainingMs()));
+  }
+
+  #done<Result>(result: Result): Done<Result> {
+    const done: Done<Result> = Object.freeze({ kind: "done", result });
+    this.#said.add(done);
+    return done;
+  }
+
+  async #send(name: string, child: ChildJob): Promise<SentChild> {
+    const { sender, lease, job } = this.#parts;
+    if (sender === undefined) throw new SenderMissingError();
+    // Another worker may be at this job already; it will send the child itself.
+    lease.assertHeld();
+    return sender.sendJob({
+      type: child.type,
+      payload: child.payload,
+      tenantId: child.tenantId ?? job.tenantId,
+      jobId: child.jobId ?? childJobId(identityOf(job), name),
+      delayMs: child.delayMs ?? 0,
+    });
+  }
+
+  #log(): JobLog {
+    const at =
+      (level: keyof JobLog) =>
+      (message: string, fields: LogFields = {}) =>
+        this.#parts.onLog(level, message, fields);
+    return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  }
+}
+
+/** Who the job is, without what it carries. */
+export function identityOf({ tenantId, jobId, jobType }: JobIdentity): JobIdentity {
+  return { tenantId, jobId, jobType };
+}
+
+/** Calls `run` when the signal aborts, or at once when it has; returns how to stop listening. */
+function hear(signal: AbortSignal, run: () => void): () => void {
+  if (signal.aborted) queueMicrotask(run);
+  else signal.addEventListener("abort", run, { once: true });
+  return () => signal.removeEventListener("abort", run);
+}
