@@ -18,6 +18,7 @@ const SPECIAL: Readonly<Record<string, { readonly queryCode?: string; readonly s
     QueueNameExists: { queryCode: "QueueAlreadyExists" },
     ReceiptHandleIsInvalid: { status: 404 },
     ResourceNotFoundException: { status: 404 },
+    ServiceUnavailable: { status: 503 },
     TooManyEntriesInBatchRequest: {
       queryCode: "AWS.SimpleQueueService.TooManyEntriesInBatchRequest",
     },

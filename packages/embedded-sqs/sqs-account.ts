@@ -78,6 +78,9 @@ export class SqsAccount {
   ): Promise<ActionOutput<Name>> {
     const { signal } = options;
     signal?.throwIfAborted();
+    if (this.#queues.isClosed) {
+      throw new SqsError("ServiceUnavailable", "This endpoint is stopping.");
+    }
     const entries: RequestEntry[] = [];
     const context: ActionContext = {
       queues: this.#queues,
@@ -101,7 +104,10 @@ export class SqsAccount {
     return { queues: Object.fromEntries(queues), requests: Object.fromEntries(this.#requests) };
   }
 
-  /** Ends open polls with nothing and closes the folder. May be called twice. */
+  /**
+   * Ends open polls with nothing, refuses every later request (503), and closes the folder: what
+   * was answered is written, what comes too late is not answered. May be called twice.
+   */
   close(): void {
     this.#queues.close();
     this.#folder?.close();
