@@ -11,6 +11,8 @@ import dynalite from "dynalite";
 /** How long `close` waits for requests that are being answered before it cuts them off. */
 const CLOSE_PATIENCE_MS = 1_000;
 
+const LOOPBACK = "127.0.0.1";
+
 /** Where the store listens and what it keeps. */
 export interface EmbeddedDynamodbOptions {
   readonly clock: Clock;
@@ -48,8 +50,7 @@ export async function startEmbeddedDynamodb({
     updateTableMs: 0,
   });
   surviveBrokenRequests(server);
-  server.listen(port, "127.0.0.1");
-  await once(server, "listening");
+  await listen(server, port, clock);
   const { port: actualPort } = server.address() as AddressInfo;
   let closing: Promise<void> | undefined;
   return {
@@ -59,6 +60,19 @@ export async function startEmbeddedDynamodb({
       return closing;
     },
   };
+}
+
+async function listen(server: Server, port: number, clock: Clock): Promise<void> {
+  try {
+    server.listen(port, LOOPBACK);
+    await once(server, "listening");
+  } catch (error) {
+    // dynalite closes its folder only with a server that listens.
+    server.listen(0, LOOPBACK);
+    await once(server, "listening");
+    await close(server, clock);
+    throw error;
+  }
 }
 
 /**

@@ -90,11 +90,15 @@ export function environmentOf(endpoints: AwsEndpoints): Environment {
 /** Clients that go there; whoever asked for them destroys them. */
 export function connect(endpoints: AwsEndpoints): AwsClients {
   const { mode, region, credentials } = endpoints;
-  const common = credentials === undefined ? { region } : { region, credentials };
+  // The SDK writes into the credentials that it is given: each client has its own.
+  const common = () => ({
+    region,
+    ...(credentials === undefined ? {} : { credentials: { ...credentials } }),
+  });
   return {
     mode,
-    sqs: new SQSClient({ ...common, endpoint: endpoints.sqsEndpoint }),
-    dynamodb: new DynamoDBClient({ ...common, endpoint: endpoints.dynamodbEndpoint }),
+    sqs: new SQSClient({ ...common(), endpoint: endpoints.sqsEndpoint }),
+    dynamodb: new DynamoDBClient({ ...common(), endpoint: endpoints.dynamodbEndpoint }),
   };
 }
 

@@ -43,3 +43,16 @@ export class TableNotActiveError extends Error {
     super(`table ${tableName} is still ${status} after ${Math.round(waitedMs)} ms`);
   }
 }
+
+/** Another process has the folder. */
+export class FolderBusyError extends Error {
+  override readonly name = "FolderBusyError";
+  readonly code = "FOLDER_BUSY";
+
+  constructor(folder: string, owner: string, lockFile: string) {
+    super(
+      `${folder} is in use (${owner}): stop that process or choose another folder; ` +
+        `if there is none, remove ${lockFile}`,
+    );
+  }
+}

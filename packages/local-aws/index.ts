@@ -8,6 +8,7 @@ export {
 export type { AwsClients, AwsMode, Environment } from "./endpoint.ts";
 export {
   EndpointUnknownError,
+  FolderBusyError,
   ProvisionConflictError,
   type SettingConflict,
   TableNotActiveError,

@@ -3,8 +3,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, systemClock } from "@leasehold/clock";
-import { type EmbeddedSqs, startEmbeddedSqs } from "@leasehold/embedded-sqs";
-import { type EmbeddedDynamodb, startEmbeddedDynamodb } from "./embedded-dynamodb.ts";
+import { type EmbeddedSqs, type RequestObserver, startEmbeddedSqs } from "@leasehold/embedded-sqs";
+import { startEmbeddedDynamodb } from "./embedded-dynamodb.ts";
 import {
   type AwsClients,
   type AwsEndpoints,
@@ -14,6 +14,7 @@ import {
   endpointsFrom,
   environmentOf,
 } from "./endpoint.ts";
+import { lockFolder, type Unlock } from "./folder-lock.ts";
 
 /** AWS in this process. */
 export interface EmbeddedAwsOptions {
@@ -25,6 +26,8 @@ export interface EmbeddedAwsOptions {
    * absent. One process at a time may have it.
    */
   readonly folder?: string;
+  /** Told of every request to the embedded SQS; whoever waits for a change need not ask. */
+  readonly onSqsRequest?: RequestObserver;
   /** @defaultValue 0: any free port */
   readonly sqsPort?: number;
   /** @defaultValue 0: any free port */
@@ -57,59 +60,72 @@ export interface LocalAws extends AwsClients {
  * Starts AWS here, or finds it where the environment says.
  *
  * @throws EndpointUnknownError when the environment does not say where it is
+ * @throws FolderBusyError when another process has the folder
  * @throws Error of the system, with its `code`, when a port is taken or a folder cannot be opened
  */
 export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws> {
   if (options.mode === "endpoint") {
     return assemble(endpointsFrom(options.environment), async () => {});
   }
-  const { clock = systemClock, folder, sqsPort = 0, dynamodbPort = 0 } = options;
+  const unlock = await lock(options.folder);
+  try {
+    const { endpoints, sqs, stop } = await startEmbedded(options);
+    const stopAndUnlock = () => stop().finally(unlock);
+    return { ...assemble(endpoints, stopAndUnlock), embedded: sqs };
+  } catch (error) {
+    await unlock();
+    throw error;
+  }
+}
+
+async function lock(folder: string | undefined): Promise<Unlock> {
+  if (folder === undefined) return async () => {};
+  await mkdir(folder, { recursive: true });
+  return lockFolder(folder);
+}
+
+async function startEmbedded(options: EmbeddedAwsOptions): Promise<{
+  readonly endpoints: AwsEndpoints;
+  readonly sqs: EmbeddedSqs;
+  readonly stop: () => Promise<unknown>;
+}> {
+  const { clock = systemClock, folder, sqsPort = 0, dynamodbPort = 0, onSqsRequest } = options;
   const sqs = await startEmbeddedSqs({
     clock,
     port: sqsPort,
-    ...(await below(folder, "sqs")),
+    ...(onSqsRequest === undefined ? {} : { onRequest: onSqsRequest }),
+    ...(folder === undefined ? {} : { folder: join(folder, "sqs") }),
   });
-  let dynamodb: EmbeddedDynamodb;
   try {
-    dynamodb = await startEmbeddedDynamodb({
+    const dynamodb = await startEmbeddedDynamodb({
       clock,
       port: dynamodbPort,
-      ...(await below(folder, "dynamodb")),
+      ...(folder === undefined ? {} : { folder: join(folder, "dynamodb") }),
     });
+    return {
+      endpoints: embeddedEndpoints(sqs.endpoint, dynamodb.endpoint),
+      sqs,
+      stop: () => Promise.all([sqs.close(), dynamodb.close()]),
+    };
   } catch (error) {
     await sqs.close();
     throw error;
   }
-  const endpoints = embeddedEndpoints(sqs.endpoint, dynamodb.endpoint);
-  const stop = async () => {
-    await Promise.all([sqs.close(), dynamodb.close()]);
-  };
-  return { ...assemble(endpoints, stop), embedded: sqs };
 }
 
-async function below(
-  folder: string | undefined,
-  name: string,
-): Promise<{ readonly folder?: string }> {
-  if (folder === undefined) return {};
-  const path = join(folder, name);
-  await mkdir(path, { recursive: true });
-  return { folder: path };
-}
-
-function assemble(endpoints: AwsEndpoints, stop: () => Promise<void>): LocalAws {
+function assemble(endpoints: AwsEndpoints, stop: () => Promise<unknown>): LocalAws {
   const clients = connect(endpoints);
-  let closing: Promise<void> | undefined;
+  let closing: Promise<unknown> | undefined;
   return {
     ...clients,
     sqsEndpoint: endpoints.sqsEndpoint,
     dynamodbEndpoint: endpoints.dynamodbEndpoint,
     environment: environmentOf(endpoints),
-    close: () => {
+    close: async () => {
       clients.sqs.destroy();
       clients.dynamodb.destroy();
       closing ??= stop();
-      return closing;
+      await closing;
     },
   };
 }

@@ -1,0 +1,104 @@
+/** Tells when the queues are empty: nothing visible, in flight or delayed. */
+
+import { GetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import type { Clock } from "@leasehold/clock";
+import type { LocalAws } from "@leasehold/local-aws";
+
+/** Queues that can be asked how much is unfinished. */
+export interface QueueWatch {
+  /** Messages that are visible, in flight or delayed, in all queues together. */
+  countUnfinished(): Promise<number>;
+  /** Resolves when it is worth asking again, or when the signal aborts. */
+  changed(signal: AbortSignal): Promise<void>;
+  /** How often in a row the answer must be nothing before it is believed. */
+  readonly confirmations: number;
+}
+
+const LOOK_AGAIN_MS = 1_000;
+const COUNTERS = [
+  "ApproximateNumberOfMessages",
+  "ApproximateNumberOfMessagesNotVisible",
+  "ApproximateNumberOfMessagesDelayed",
+] as const;
+
+/** Resolves when everything is finished, or when the signal aborts. */
+export async function untilIdle(watch: QueueWatch, signal: AbortSignal): Promise<void> {
+  let confirmed = 0;
+  while (!signal.aborted) {
+    // Listening starts before asking: a change in between would be missed.
+    const change = watch.changed(signal);
+    confirmed = (await watch.countUnfinished()) === 0 ? confirmed + 1 : 0;
+    if (confirmed >= watch.confirmations) return;
+    await change;
+  }
+}
+
+/** Queues in this process: exact, and asked only when a request has changed something. */
+export class EmbeddedWatch implements QueueWatch {
+  readonly confirmations = 1;
+  readonly #embedded: NonNullable<LocalAws["embedded"]>;
+  readonly #queueNames: readonly string[];
+  readonly #waiting = new Set<() => void>();
+
+  constructor(embedded: NonNullable<LocalAws["embedded"]>, queueNames: readonly string[]) {
+    this.#embedded = embedded;
+    this.#queueNames = queueNames;
+  }
+
+  async countUnfinished(): Promise<number> {
+    const { queues } = this.#embedded.account.report();
+    return this.#queueNames
+      .map((name) => queues[name])
+      .reduce((sum, queue) => {
+        return sum + (queue ? queue.visible + queue.inFlight + queue.delayed : 0);
+      }, 0);
+  }
+
+  /** A request was answered. */
+  wake(): void {
+    for (const resolve of this.#waiting) resolve();
+  }
+
+  changed(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = () => resolve();
+    this.#waiting.add(wake);
+    signal.addEventListener("abort", wake, { once: true });
+    if (signal.aborted) resolve();
+    return promise.finally(() => {
+      this.#waiting.delete(wake);
+      signal.removeEventListener("abort", wake);
+    });
+  }
+}
+
+/** Queues elsewhere: SQS counts approximately, so it is asked more than once. */
+export class EndpointWatch implements QueueWatch {
+  readonly confirmations = 3;
+  readonly #sqs: SQSClient;
+  readonly #queueUrls: readonly string[];
+  readonly #clock: Clock;
+
+  constructor(sqs: SQSClient, queueUrls: readonly string[], clock: Clock) {
+    this.#sqs = sqs;
+    this.#queueUrls = queueUrls;
+    this.#clock = clock;
+  }
+
+  async countUnfinished(): Promise<number> {
+    const answers = await Promise.all(
+      this.#queueUrls.map((url) =>
+        this.#sqs.send(
+          new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: [...COUNTERS] }),
+        ),
+      ),
+    );
+    return answers
+      .flatMap(({ Attributes = {} }) => COUNTERS.map((name) => Number(Attributes[name] ?? 0)))
+      .reduce((sum, value) => sum + value, 0);
+  }
+
+  changed(signal: AbortSignal): Promise<void> {
+    return this.#clock.sleep(LOOK_AGAIN_MS, signal);
+  }
+}
