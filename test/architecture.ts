@@ -47,6 +47,7 @@ export const forbiddenArrows: readonly (readonly [from: string, to: string, why:
 /** Ways into a package besides its `index.ts`, and who may take them. */
 export const entrances: Readonly<Record<string, string>> = {
   "@leasehold/clock/manual": "tests only",
+  "@leasehold/billing-worker/target": "the service as plain data, for whoever runs it",
   "@leasehold/billing-worker/contract": "the numbers alone: no SDK, no environment behind them",
 };
 

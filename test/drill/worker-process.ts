@@ -1,0 +1,126 @@
+/** A real worker process under test: spawned, read line by line, signalled, awaited. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+
+/** One log line of the worker, parsed; `time` is the worker's own stamp. */
+export interface LogLine {
+  readonly event: string;
+  /** Unix time at which the worker wrote it. */
+  readonly atMs: number;
+  readonly [field: string]: unknown;
+}
+
+/** What a worker process said and how it ended. */
+export interface WorkerProcess {
+  readonly pid: number;
+  /** Every line so far, in order. */
+  readonly lines: readonly LogLine[];
+  /** Everything that is no log line: stderr, and stdout that is not JSON. */
+  readonly noise: readonly string[];
+  /** The first line, past or future, that fits; rejects when the process ends without one. */
+  waitFor(event: string, fits?: (line: LogLine) => boolean): Promise<LogLine>;
+  /** Sends a signal; returns the moment at which it was sent, Unix time. */
+  signal(name: NodeJS.Signals): number;
+  readonly exited: Promise<{
+    readonly code: number | null;
+    readonly signal: string | null;
+    readonly atMs: number;
+  }>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+interface Waiter {
+  readonly fits: (line: LogLine) => boolean;
+  readonly resolve: (line: LogLine) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Starts `script` on this Node with `environment` alone (and PATH), as a platform would: exec form. */
+export function startWorkerProcess(
+  script: string,
+  environment: Readonly<Record<string, string>>,
+): WorkerProcess {
+  const child = spawn(process.execPath, ["--conditions=source", script], {
+    env: { PATH: process.env["PATH"], ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  return new SpawnedWorker(child, script);
+}
+
+class SpawnedWorker implements WorkerProcess {
+  readonly pid: number;
+  readonly lines: LogLine[] = [];
+  readonly noise: string[] = [];
+  readonly exited: WorkerProcess["exited"];
+  readonly #child: ChildProcess;
+  readonly #waiters = new Set<Waiter>();
+  #ended = false;
+
+  constructor(child: ChildProcess, script: string) {
+    this.#child = child;
+    this.pid = child.pid ?? 0;
+    this.#read(child.stdout, (text) => this.#hear(text));
+    this.#read(child.stderr, (text) => void this.noise.push(text));
+    const { promise, resolve } = Promise.withResolvers<Awaited<WorkerProcess["exited"]>>();
+    this.exited = promise;
+    child.once("close", (code, signal) => {
+      this.#ended = true;
+      resolve({ code, signal, atMs: Date.now() });
+      for (const { reject } of this.#waiters) reject(this.#gone(script, code ?? signal));
+    });
+  }
+
+  waitFor(event: string, fits: (line: LogLine) => boolean = () => true): Promise<LogLine> {
+    const isIt = (line: LogLine) => line.event === event && fits(line);
+    const past = this.lines.find(isIt);
+    if (past !== undefined) return Promise.resolve(past);
+    if (this.#ended) return Promise.reject(this.#gone(event, "already"));
+    const { promise, resolve, reject } = Promise.withResolvers<LogLine>();
+    this.#waiters.add({ fits: isIt, resolve, reject });
+    return promise;
+  }
+
+  signal(name: NodeJS.Signals): number {
+    const atMs = Date.now();
+    this.#child.kill(name);
+    return atMs;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#ended) this.#child.kill("SIGKILL");
+    await this.exited;
+  }
+
+  #read(stream: NodeJS.ReadableStream | null, hear: (text: string) => void): void {
+    if (stream !== null) createInterface({ input: stream }).on("line", hear);
+  }
+
+  #hear(text: string): void {
+    const line = parseLine(text);
+    if (line === undefined) {
+      this.noise.push(text);
+      return;
+    }
+    this.lines.push(line);
+    for (const waiter of [...this.#waiters]) {
+      if (!waiter.fits(line)) continue;
+      this.#waiters.delete(waiter);
+      waiter.resolve(line);
+    }
+  }
+
+  #gone(what: string, how: unknown): Error {
+    const last = [...this.lines.slice(-15).map((line) => JSON.stringify(line)), ...this.noise];
+    return new Error(
+      `the worker ended (${String(how)}) before "${what}"; it said:\n${last.join("\n")}`,
+    );
+  }
+}
+
+function parseLine(text: string): LogLine | undefined {
+  if (!text.startsWith("{")) return undefined;
+  const fields = JSON.parse(text) as Record<string, unknown>;
+  if (typeof fields["event"] !== "string") return undefined;
+  return { ...fields, event: fields["event"], atMs: Date.parse(String(fields["time"])) };
+}
