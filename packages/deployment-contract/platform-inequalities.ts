@@ -185,8 +185,7 @@ function releaseTooShort(contract: DeploymentContract): Breach[] {
       mend: anyOf(
         [
           `raise shutdown.releaseMs to ${neededMs}`,
-          rounds > 1 &&
-            lease.callTimeoutMs + lease.connectTimeoutMs <= shutdown.releaseMs &&
+          lease.callTimeoutMs + lease.connectTimeoutMs <= shutdown.releaseMs &&
             `raise worker.sockets to ${calls}`,
         ],
         "",

@@ -20,8 +20,14 @@ const contract = defineContract({
 
 function setup(queueName = "jobs") {
   const settings = queueSettings(contract, queueName);
-  const expected = { ...settings.queue.attributes, RedrivePolicy: redrivePolicy(settings, ARN) };
-  const live = { ...expected, QueueArn: "arn:aws:sqs:eu-central-1:000000000000:jobs" };
+  const expected: Record<string, string> = {
+    ...settings.queue.attributes,
+    RedrivePolicy: redrivePolicy(settings, ARN),
+  };
+  const live: Record<string, string> = {
+    ...expected,
+    QueueArn: "arn:aws:sqs:eu-central-1:000000000000:jobs",
+  };
   return { expected, live };
 }
 
@@ -33,7 +39,7 @@ describe("queueDrift", () => {
 
   test("names each attribute that differs or is missing, and how to mend it", () => {
     const { expected, live } = setup();
-    const { MessageRetentionPeriod: _, ...rest } = live;
+    const { ["MessageRetentionPeriod"]: _, ...rest } = live;
     expect(queueDrift(expected, { ...rest, VisibilityTimeout: "30" })).toEqual([
       {
         setting: "VisibilityTimeout",

@@ -72,6 +72,22 @@ const ROWS: readonly Row[] = [
     mend: "lower shutdown.drainMs to 104000",
   },
   {
+    rule: "B1 violation",
+    where: "a shorter drain would be too short for an open poll",
+    holds: { platform: { graceMs: 25_000 }, shutdown: { drainMs: 15_000 } },
+    broken: { platform: { graceMs: 24_000 }, shutdown: { drainMs: 15_000 } },
+    message: "P 0 + D 15 + A 2 + L 3 + F 2 + X 3 = 25 s must be at most G = 24 s",
+    mend: "raise platform.graceMs to 25000",
+  },
+  {
+    rule: "B1 violation",
+    where: "neither grace nor drain can give",
+    holds: { preset: "fargate-120", shutdown: { drainMs: 25_000, abortMs: 85_000 } },
+    broken: { preset: "fargate-120", shutdown: { drainMs: 25_000, abortMs: 85_001 } },
+    message: "P 0 + D 25 + A 85.001 + L 4 + F 3 + X 3 = 120.001 s must be at most G = 120 s",
+    mend: "take 0.001 s out of platform.preStopMs and the parts of shutdown",
+  },
+  {
     rule: "B2 violation",
     where: "the longest grace on Fargate",
     holds: { preset: "fargate-120", platform: { graceMs: 120_000 } },
@@ -134,6 +150,14 @@ const ROWS: readonly Row[] = [
     mend: "raise lease.visibilityTimeoutMs to 46000, or lower lease.extendEveryMs",
   },
   {
+    rule: "B4 violation",
+    where: "a lease as long as SQS allows",
+    holds: { lease: { visibilityTimeoutMs: 43_200_000, extendEveryMs: 21_597_500 } },
+    broken: { lease: { visibilityTimeoutMs: 43_199_000, extendEveryMs: 21_597_500 } },
+    message: "V = 43199 s must be at least 2 x H 21597.5 + 2 x R' 2 + e 1 = 43200 s",
+    mend: "raise lease.visibilityTimeoutMs to 43200000, or lower lease.extendEveryMs",
+  },
+  {
     rule: "B5 violation",
     where: "the slowest receive",
     holds: { lease: { visibilityTimeoutMs: 16_000, extendEveryMs: 1_000, callTimeoutMs: 500 } },
@@ -165,6 +189,23 @@ const ROWS: readonly Row[] = [
     message:
       "queue jobs.fifo: 10 held messages x J 4319.901 = 43199.01 s must be at most 43200 - e 1 = 43199 s",
     mend: "lower worker.jobTimeoutMs to 4319900, or use a standard queue",
+  },
+  {
+    rule: "B7 violation",
+    where: "ten held messages and a margin that ten does not divide",
+    holds: {
+      ...queue({}, "jobs.fifo"),
+      worker: { jobTimeoutMs: 4_319_899 },
+      lease: { clockMarginMs: 1_005 },
+    },
+    broken: {
+      ...queue({}, "jobs.fifo"),
+      worker: { jobTimeoutMs: 4_319_900 },
+      lease: { clockMarginMs: 1_005 },
+    },
+    message:
+      "queue jobs.fifo: 10 held messages x J 4319.9 = 43199 s must be at most 43200 - e 1.005 = 43198.995 s",
+    mend: "lower worker.jobTimeoutMs to 4319899, or use a standard queue",
   },
   {
     rule: "B8 violation",
@@ -261,6 +302,16 @@ const ROWS: readonly Row[] = [
     message: "liveness period 10 x 3 failures = 30 s must be above the longest stall, 30 s",
     mend:
       "raise platform.liveness.failures to 4, or move the work that stalls the event loop into a thread " +
+      "and lower longestStallMs",
+  },
+  {
+    rule: "B13 violation",
+    where: "a stall between two probes",
+    holds: { platform: { liveness: { failures: 3, longestStallMs: 25_000 } } },
+    broken: { platform: { liveness: { failures: 2, longestStallMs: 25_000 } } },
+    message: "liveness period 10 x 2 failures = 20 s must be above the longest stall, 25 s",
+    mend:
+      "raise platform.liveness.failures to 3, or move the work that stalls the event loop into a thread " +
       "and lower longestStallMs",
   },
   {
