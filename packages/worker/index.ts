@@ -14,4 +14,4 @@ export type {
   WorkerLifeEvent,
   WorkerPhase,
 } from "./worker-event.ts";
-export type { HeldSnapshot, Health, QueueSnapshot, WorkerSnapshot } from "./worker-snapshot.ts";
+export type { Health, HeldSnapshot, QueueSnapshot, WorkerSnapshot } from "./worker-snapshot.ts";

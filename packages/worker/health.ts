@@ -1,0 +1,17 @@
+/** Whether this worker is ready and alive, and if not, why. Pure. */
+
+import type { WorkerPhase } from "./worker-event.ts";
+import type { Health } from "./worker-snapshot.ts";
+
+/**
+ * Ready while it claims or could: false while booting and from the first tick of a drain. Alive
+ * unless a queue's claims are stuck: an outage, a pause, full slots and the whole drain are no
+ * reason to be killed.
+ */
+export function judgeHealth(phase: WorkerPhase, stalls: readonly string[]): Health {
+  const ready = phase === "ready" || phase === "paused";
+  const isClaiming = phase === "booting" || ready;
+  const alive = phase !== "exited" && !(isClaiming && stalls.length > 0);
+  const reasons = [...(ready ? [] : [`the worker is ${phase}`]), ...(isClaiming ? stalls : [])];
+  return { ready, alive, reasons };
+}

@@ -1,0 +1,53 @@
+/** Room for jobs: reserved by polls, kept by runs, shared by all queues of a worker. */
+
+import type { Clock } from "@leasehold/clock";
+
+/** The slots of one worker. Every slot that is reserved is given back exactly once. */
+export class Slots {
+  readonly total: number;
+  readonly #clock: Clock;
+  readonly #listeners = new Set<() => void>();
+  #free: number;
+  #freeSinceMs: number;
+
+  constructor(total: number, clock: Clock) {
+    this.total = total;
+    this.#clock = clock;
+    this.#free = total;
+    this.#freeSinceMs = clock.monotonicMs();
+  }
+
+  get free(): number {
+    return this.#free;
+  }
+
+  get busy(): number {
+    return this.total - this.#free;
+  }
+
+  /** Since when, on the monotonic clock, a slot has been free without a break. */
+  get freeSinceMs(): number {
+    return this.#freeSinceMs;
+  }
+
+  /** Takes slots out; never more than are free. */
+  reserve(wanted: number): number {
+    const taken = Math.min(wanted, this.#free);
+    this.#free -= taken;
+    return taken;
+  }
+
+  /** Puts slots back and tells those who wait for room. */
+  giveBack(slots: number): void {
+    if (slots <= 0) return;
+    if (this.#free === 0) this.#freeSinceMs = this.#clock.monotonicMs();
+    this.#free = Math.min(this.total, this.#free + slots);
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** Calls `listener` whenever slots were put back; returns how to stop. */
+  onFree(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
