@@ -1,0 +1,275 @@
+/** One received message while this process holds it: its state, its time, and who hears of it. */
+
+import { type Clock, elapsedMs, type Moment, now } from "@leasehold/clock";
+import { LeaseLostError } from "./errors.ts";
+import type { LeaseTimes } from "./extension-plan.ts";
+import type { DeadLetterReason, EndOutcome, Lease } from "./lease.ts";
+import { endingEvent, endOutcome, type LeaseEnding } from "./lease-ending.ts";
+import type { LeaseEvent, LeaseRef, ReleaseClass } from "./lease-event.ts";
+import type { CallAnswer, Receipt, ReceivedMessage } from "./lease-queue.ts";
+import {
+  isOpen,
+  type LeaseState,
+  type LeaseStateEvent,
+  type LeaseStateKind,
+  transition,
+} from "./lease-state.ts";
+import { later, leftMs, moved } from "./lease-term.ts";
+import { MAX_HOLD_MS } from "./limits.ts";
+import type { ResolvedLeaseOptions } from "./options.ts";
+
+/** What every lease of one queue shares. */
+export interface LeaseSurroundings {
+  readonly clock: Clock;
+  readonly options: ResolvedLeaseOptions;
+  readonly queueName: string;
+  readonly hasDeadLetterQueue: boolean;
+  /** Must not throw. */
+  readonly emit: (event: LeaseEvent) => void;
+  /** Makes the calls of an ending that has been decided. */
+  readonly settle: (lease: HeldLease, ending: LeaseEnding) => void;
+  /** The lease has ended, however it did, or its run has; asked again when the other follows. */
+  readonly onChange: (lease: HeldLease) => void;
+}
+
+/** A receipt and when it came. */
+export interface Arrival {
+  readonly receipt: Receipt;
+  /** When the receive was sent. */
+  readonly sentAt: Moment;
+  readonly answeredAt: Moment;
+}
+
+/** Kept back of the twelve hours, to stop a run and release its message. */
+const STOP_MARGIN_MS = 30_000;
+
+/** The lease that the rest of the package works with; the outside sees it as `Lease`. */
+export class HeldLease implements Lease {
+  readonly ref: LeaseRef;
+  readonly message: ReceivedMessage;
+  readonly claimedAt: Moment;
+  readonly canDeadLetter: boolean;
+  /** Resolves once with how the lease ended. */
+  readonly ended: Promise<EndOutcome>;
+  readonly #shared: LeaseSurroundings;
+  readonly #lost = new AbortController();
+  readonly #resolveEnded: (outcome: EndOutcome) => void;
+  #state: LeaseState;
+  #receiptHandle: string;
+  #lastSentAt: Moment;
+  #visibleBy: Moment;
+  #ending: LeaseEnding | undefined;
+  /** What the last call of its ending asked for. */
+  #sent: { readonly receiptHandle: string; readonly delayMs: number } | undefined;
+  #hasRun = false;
+  #isRunOver = false;
+
+  constructor({ receipt, sentAt, answeredAt }: Arrival, shared: LeaseSurroundings) {
+    const { visibilityTimeoutMs, leaseMarginMs } = shared.options;
+    const { message } = receipt;
+    const { promise, resolve } = Promise.withResolvers<EndOutcome>();
+    this.ended = promise;
+    this.#resolveEnded = resolve;
+    this.#shared = shared;
+    this.#receiptHandle = receipt.receiptHandle;
+    this.message = message;
+    this.claimedAt = sentAt;
+    this.canDeadLetter = shared.hasDeadLetterQueue;
+    this.ref = Object.freeze({
+      queue: shared.queueName,
+      messageId: message.messageId,
+      receiveCount: message.receiveCount,
+    });
+    this.#lastSentAt = sentAt;
+    this.#visibleBy = moved(answeredAt, visibilityTimeoutMs);
+    this.#state = {
+      kind: "received",
+      validUntil: moved(sentAt, visibilityTimeoutMs - leaseMarginMs),
+    };
+  }
+
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  get state(): LeaseStateKind {
+    return this.#state.kind;
+  }
+
+  get isOpen(): boolean {
+    return isOpen(this.#state);
+  }
+
+  /** What its extensions are planned by; `undefined` once it has ended. */
+  get times(): LeaseTimes | undefined {
+    if (!isOpen(this.#state)) return undefined;
+    return {
+      claimedAt: this.claimedAt,
+      lastSentAt: this.#lastSentAt,
+      validUntil: this.#state.validUntil,
+      visibleBy: this.#visibleBy,
+    };
+  }
+
+  /** The newest handle of this message; it changes when the message is received again. */
+  get receiptHandle(): string {
+    return this.#receiptHandle;
+  }
+
+  /** Whether nothing works on the message any more, so that its next run may start. */
+  get isOver(): boolean {
+    return !this.isOpen && (this.#isRunOver || !this.#hasRun);
+  }
+
+  /** Whether the call of its ending is out: its answer decides then, not the clock. */
+  get isEndingOut(): boolean {
+    return isOpen(this.#state) && "heldUntil" in this.#state;
+  }
+
+  /** Whether the ending went by the newest handle, so that it ended every receipt of the message. */
+  get hasEndedAllReceipts(): boolean {
+    return this.#state.kind !== "lost" && this.#sent?.receiptHandle === this.#receiptHandle;
+  }
+
+  /** Whether its ending is decided and not over. */
+  get isEnding(): boolean {
+    return this.#state.kind === "settling" || this.#state.kind === "releasing";
+  }
+
+  /** Whether its delete is not confirmed yet. */
+  get isUnconfirmedAck(): boolean {
+    return this.#state.kind === "settling" && this.#state.as !== "retry";
+  }
+
+  remainingMs(): number {
+    if (!isOpen(this.#state)) return 0;
+    return Math.max(0, leftMs(this.#state.validUntil, now(this.#shared.clock)));
+  }
+
+  expiresInMs(): number {
+    const state = this.#state;
+    const isGone = state.kind === "lost" || (state.kind === "done" && state.as !== "retry");
+    if (isGone) return 0;
+    return Math.max(0, this.#visibleBy.monotonicMs - this.#shared.clock.monotonicMs());
+  }
+
+  holdRemainingMs(): number {
+    const holdMs = Math.min(this.#shared.options.maxHoldMs, MAX_HOLD_MS - STOP_MARGIN_MS);
+    return Math.max(0, holdMs - elapsedMs(this.#shared.clock, this.claimedAt));
+  }
+
+  assertHeld(): void {
+    const state = this.apply({ kind: "tick" });
+    if (state.kind === "lost") throw new LeaseLostError(this.ref, state.cause);
+    if (this.remainingMs() === 0) throw new LeaseLostError(this.ref, "ended");
+  }
+
+  start(): void {
+    this.assertHeld();
+    this.apply({ kind: "start" });
+    this.#hasRun = true;
+  }
+
+  ack(): Promise<EndOutcome> {
+    return this.#end({ kind: "ack" });
+  }
+
+  retry(delayMs: number): Promise<EndOutcome> {
+    return this.#end({ kind: "retry", delayMs });
+  }
+
+  release(delayMs: number, releaseClass: ReleaseClass): Promise<EndOutcome> {
+    return this.#end({ kind: "release", delayMs, releaseClass });
+  }
+
+  deadLetter(reason: DeadLetterReason): Promise<EndOutcome> {
+    return this.#end({ kind: "dead-letter", reason });
+  }
+
+  /**
+   * The message was received again: its newest handle serves from now on. What the new receipt
+   * promises is for the next run; this one's `validUntil` grows only by its own extensions.
+   */
+  adopt({ receipt, answeredAt }: Arrival): void {
+    this.#receiptHandle = receipt.receiptHandle;
+    const visibleBy = moved(answeredAt, this.#shared.options.visibilityTimeoutMs);
+    this.#visibleBy = later(this.#visibleBy, visibleBy);
+  }
+
+  /**
+   * Moves the lease on: the one gate through which every change of its state goes. An answer that
+   * comes after the end changes nothing.
+   * @param code - why, for a lease that may come to lapse by it
+   */
+  apply(event: LeaseStateEvent, code = ""): LeaseState {
+    if (!this.isOpen) return this.#state;
+    const before = this.#state;
+    this.#state = transition(before, event, now(this.#shared.clock));
+    if (!this.isOpen) this.#finish(before, code);
+    return this.#state;
+  }
+
+  /** The call of its ending leaves now; `delayMs` for one that makes the message visible then. */
+  send(delayMs?: number): void {
+    const { clock, options } = this.#shared;
+    this.#sent = { receiptHandle: this.#receiptHandle, delayMs: delayMs ?? 0 };
+    if (delayMs === undefined) return void this.apply({ kind: "sent" });
+    const validUntil = moved(now(clock), delayMs - options.leaseMarginMs);
+    this.apply({ kind: "sent", validUntil });
+  }
+
+  /** A change of visibility, sent at `sentAt`, was answered: keeps the upper bound of its expiry. */
+  noteVisibility(answer: CallAnswer, sentAt: Moment, visibilityTimeoutMs: number): void {
+    const { clock, options } = this.#shared;
+    if (answer.kind === "ok") this.#visibleBy = moved(now(clock), visibilityTimeoutMs);
+    if (answer.kind !== "unknown") return;
+    const latest = moved(sentAt, options.callTimeoutMs + visibilityTimeoutMs);
+    this.#visibleBy = later(this.#visibleBy, latest);
+  }
+
+  /** An extension, sent at `sentAt`, succeeded. */
+  extendTo(sentAt: Moment, visibilityTimeoutMs: number): void {
+    const reachMs = visibilityTimeoutMs - this.#shared.options.leaseMarginMs;
+    this.#lastSentAt = sentAt;
+    this.apply({ kind: "extended", validUntil: moved(sentAt, reachMs) });
+  }
+
+  async #end(ending: LeaseEnding): Promise<EndOutcome> {
+    this.#isRunOver = true;
+    if (this.#state.kind === "received" && ending.kind !== "release") this.apply({ kind: "start" });
+    const before = this.#state;
+    const state = this.apply(
+      ending.kind === "release" ? { kind: "release" } : { kind: "settle", as: ending.kind },
+    );
+    if (state === before) {
+      if (!this.isOpen) this.#shared.onChange(this);
+      const isDecided = this.#ending !== undefined && state.kind !== "lost";
+      return isDecided ? { kind: "superseded" } : endOutcome(state, this.expiresInMs());
+    }
+    if (this.isOpen) {
+      this.#ending = ending;
+      this.#shared.settle(this, ending);
+    }
+    return this.ended;
+  }
+
+  #finish(before: LeaseState, code: string): void {
+    const visibleInMs = this.expiresInMs();
+    const event = endingEvent({
+      ref: this.ref,
+      before,
+      state: this.#state,
+      ending: this.#ending,
+      delayMs: this.#sent?.delayMs ?? 0,
+      heldMs: elapsedMs(this.#shared.clock, this.claimedAt),
+      visibleInMs,
+      code,
+    });
+    if (event !== undefined) this.#shared.emit(event);
+    if (this.#state.kind === "lost") {
+      this.#lost.abort(new LeaseLostError(this.ref, this.#state.cause));
+    }
+    this.#resolveEnded(endOutcome(this.#state, visibleInMs));
+    this.#shared.onChange(this);
+  }
+}

@@ -1,0 +1,248 @@
+/** Keeps all leases of one queue alive, ten in a call, and notices those that are over. */
+
+import { type CancelTimer, type Clock, type Moment, now } from "@leasehold/clock";
+import { type ExtensionPlan, planExtension } from "./extension-plan.ts";
+import type { HeldLease } from "./held-lease.ts";
+import type { LeaseCalls } from "./lease-calls.ts";
+import type { LeaseEvent } from "./lease-event.ts";
+import type { CallAnswer } from "./lease-queue.ts";
+import { moved } from "./lease-term.ts";
+import { MAX_BATCH_ENTRIES } from "./limits.ts";
+import type { ResolvedLeaseOptions } from "./options.ts";
+import { retryPauseMs } from "./retry-pause.ts";
+
+/** What an extender works with. */
+export interface LeaseExtenderParts {
+  readonly queueName: string;
+  readonly clock: Clock;
+  readonly options: ResolvedLeaseOptions;
+  readonly calls: LeaseCalls;
+  /** Must not throw. */
+  readonly emit: (event: LeaseEvent) => void;
+  /** 0 up to 1. */
+  readonly random: () => number;
+}
+
+/** How many leases a taper shortened, and for how many SQS did not confirm it. */
+export interface TaperResult {
+  readonly tapered: number;
+  readonly refused: number;
+}
+
+/** What the extender remembers of one lease. */
+interface Watch {
+  readonly lease: HeldLease;
+  jitter: number;
+  failures: number;
+  pausedUntil: Moment | undefined;
+  /** Settles when no change of visibility for this lease is out. */
+  call: Promise<unknown> | undefined;
+  isStopped: boolean;
+  /** SQS will not take this handle again; a newer one is another matter. */
+  refusedHandle: string | undefined;
+}
+
+interface Due {
+  readonly watch: Watch;
+  readonly plan: ExtensionPlan;
+}
+
+/** One entry of a call that is out. */
+interface Sent extends Due {
+  readonly receiptHandle: string;
+  readonly sentAt: Moment;
+  /** What was proved before, to go back to when a taper was not applied. */
+  readonly heldUntil: Moment;
+  readonly marginMs: number;
+}
+
+/**
+ * How soon time that passed on the wall clock only is noticed (a suspended VM): no timer rings then.
+ */
+const LONGEST_SLEEP_MS = 1_000;
+
+/** Leases that fall due within this share of the period fill up a call that must be made anyway. */
+const RIDE_ALONG_SHARE = 0.5;
+
+/** One for each queue: a timer, and a call when leases fall due. */
+export class LeaseExtender {
+  readonly #parts: LeaseExtenderParts;
+  readonly #watches = new Map<HeldLease, Watch>();
+  #drainTargetAtMs = Number.POSITIVE_INFINITY;
+  #timer: { readonly atMs: number; readonly cancel: CancelTimer } | undefined;
+
+  constructor(parts: LeaseExtenderParts) {
+    this.#parts = parts;
+  }
+
+  /** Keeps the lease alive until `stop` or its end. */
+  watch(lease: HeldLease): void {
+    this.#watches.set(lease, {
+      lease,
+      jitter: this.#parts.random(),
+      failures: 0,
+      pausedUntil: undefined,
+      call: undefined,
+      isStopped: false,
+      refusedHandle: undefined,
+    });
+    this.#arm();
+  }
+
+  /** No further extension; resolves when none is out. An extension after a release would undo it. */
+  async stop(lease: HeldLease): Promise<void> {
+    const watch = this.#watches.get(lease);
+    if (watch === undefined) return;
+    watch.isStopped = true;
+    await watch.call;
+  }
+
+  /** The lease has ended. */
+  forget(lease: HeldLease): void {
+    this.#watches.delete(lease);
+    if (this.#watches.size === 0) this.close();
+  }
+
+  /** Shortens at once what reaches beyond the target, and lets nothing reach beyond it from now on. */
+  async beginDrain(targetAtMs: number): Promise<TaperResult> {
+    this.#drainTargetAtMs = Math.min(this.#drainTargetAtMs, targetAtMs);
+    const tapers = this.#plans(now(this.#parts.clock)).filter(({ plan }) => plan.isTaper);
+    const answers = (await Promise.all(inTens(tapers).map((some) => this.#send(some)))).flat();
+    const tapered = answers.filter((answer) => answer.kind === "ok").length;
+    return { tapered, refused: answers.length - tapered };
+  }
+
+  /** Ends the timer. */
+  close(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #tick(): void {
+    this.#timer = undefined;
+    for (const { lease } of [...this.#watches.values()]) lease.apply({ kind: "tick" });
+    const plans = this.#plans(now(this.#parts.clock));
+    const isDue = ({ plan }: Due) => plan.dueInMs <= 0;
+    const due = plans.filter(isDue);
+    const calls = Math.ceil(due.length / MAX_BATCH_ENTRIES);
+    const rideMs = this.#parts.options.extendEveryMs * RIDE_ALONG_SHARE;
+    const riders = plans.filter(
+      (one) => !isDue(one) && one.plan.dueInMs <= rideMs && one.watch.failures === 0,
+    );
+    const together = [...due, ...riders.sort((a, b) => a.plan.dueInMs - b.plan.dueInMs)];
+    for (const some of inTens(together.slice(0, calls * MAX_BATCH_ENTRIES))) void this.#send(some);
+    this.#arm();
+  }
+
+  /** What each lease needs next, for those that may be extended. */
+  #plans(at: Moment): Due[] {
+    const { options } = this.#parts;
+    return [...this.#watches.values()].flatMap((watch) => {
+      const { lease } = watch;
+      const mayExtend =
+        !watch.isStopped &&
+        watch.call === undefined &&
+        watch.refusedHandle !== lease.receiptHandle &&
+        lease.times !== undefined;
+      if (!mayExtend || lease.times === undefined) return [];
+      const plan = planExtension(lease.times, watch, at, options, this.#drainTargetAtMs);
+      return plan === undefined ? [] : [{ watch, plan }];
+    });
+  }
+
+  /** One call; resolves with its answers when they have been applied. */
+  #send(dues: readonly Due[]): Promise<readonly CallAnswer[]> {
+    const { clock, calls, queueName } = this.#parts;
+    const sentAt = now(clock);
+    const entries = dues.map((due) => this.#sent(due, sentAt));
+    const answered = calls
+      .changeVisibility(
+        entries.map(({ receiptHandle, plan }) => ({
+          receiptHandle,
+          visibilityTimeoutMs: plan.visibilityTimeoutMs,
+        })),
+      )
+      .then((answers) => {
+        entries.forEach((entry, index) => void this.#answered(entry, answers[index] as CallAnswer));
+        this.#arm();
+        return answers;
+      });
+    for (const { watch } of entries) watch.call = answered;
+    this.#parts.emit({ kind: "lease.extension-call", queue: queueName, entries: dues.length });
+    return answered;
+  }
+
+  #sent({ watch, plan }: Due, sentAt: Moment): Sent {
+    const { lease } = watch;
+    const heldUntil = lease.times?.validUntil ?? sentAt;
+    const marginMs = lease.remainingMs();
+    if (plan.isTaper) {
+      const reachMs = plan.visibilityTimeoutMs - this.#parts.options.leaseMarginMs;
+      lease.apply({ kind: "shortened", validUntil: moved(sentAt, reachMs) });
+    }
+    return { watch, plan, receiptHandle: lease.receiptHandle, sentAt, heldUntil, marginMs };
+  }
+
+  #answered(sent: Sent, answer: CallAnswer): void {
+    const { watch, plan, sentAt, receiptHandle } = sent;
+    const { lease } = watch;
+    watch.call = undefined;
+    lease.noteVisibility(answer, sentAt, plan.visibilityTimeoutMs);
+    if (!lease.isOpen) return;
+    if (answer.kind === "ok") {
+      this.#succeeded(sent);
+    } else if (answer.kind === "refused" && receiptHandle === lease.receiptHandle) {
+      // While a delete is on its way "not found" may be its work: the delete's answer decides.
+      if (lease.isUnconfirmedAck) watch.refusedHandle = receiptHandle;
+      else lease.apply({ kind: "refused" });
+    } else {
+      if (plan.isTaper && answer.kind !== "unknown") {
+        lease.apply({ kind: "restored", validUntil: sent.heldUntil });
+      }
+      this.#failed(watch, answer.code);
+    }
+  }
+
+  #succeeded({ watch, plan, sentAt, marginMs }: Sent): void {
+    const { lease } = watch;
+    watch.failures = 0;
+    watch.pausedUntil = undefined;
+    watch.jitter = this.#parts.random();
+    lease.extendTo(sentAt, plan.visibilityTimeoutMs);
+    if (plan.isTaper || !lease.isOpen) return;
+    const remainingMs = lease.remainingMs();
+    this.#parts.emit({ kind: "lease.extended", lease: lease.ref, marginMs, remainingMs });
+  }
+
+  #failed(watch: Watch, code: string): void {
+    const { clock, emit, random } = this.#parts;
+    const { lease } = watch;
+    watch.failures += 1;
+    watch.pausedUntil = moved(now(clock), retryPauseMs(watch.failures, random()));
+    const remainingMs = lease.remainingMs();
+    emit({ kind: "lease.extension-failed", lease: lease.ref, code, remainingMs });
+    lease.apply({ kind: "tick" });
+  }
+
+  /** Sets the timer to the next moment at which there is something to do or to notice. */
+  #arm(): void {
+    const { clock } = this.#parts;
+    if (this.#watches.size === 0) return;
+    const dueMs = this.#plans(now(clock)).map(({ plan }) => plan.dueInMs);
+    const overMs = [...this.#watches.values()]
+      .filter(({ lease }) => !lease.isEndingOut)
+      .map(({ lease }) => lease.remainingMs());
+    const waitMs = Math.max(0, Math.min(LONGEST_SLEEP_MS, ...dueMs, ...overMs));
+    const atMs = clock.monotonicMs() + waitMs;
+    if (this.#timer !== undefined && this.#timer.atMs <= atMs) return;
+    this.#timer?.cancel();
+    this.#timer = { atMs, cancel: clock.schedule(waitMs, () => this.#tick()) };
+  }
+}
+
+function inTens<Entry>(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+  const calls = Math.ceil(entries.length / MAX_BATCH_ENTRIES);
+  return Array.from({ length: calls }, (_, call) =>
+    entries.slice(call * MAX_BATCH_ENTRIES, (call + 1) * MAX_BATCH_ENTRIES),
+  );
+}
