@@ -55,12 +55,13 @@ export const invoicesTable: TableSettings = Object.freeze({
 });
 
 function overlay(base: object, overrides: Readonly<Record<string, unknown>>): object {
-  const result: Record<string, unknown> = { ...base };
-  for (const [name, value] of Object.entries(overrides)) {
-    const before = result[name];
-    result[name] = isRecord(before) && isRecord(value) ? overlay(before, value) : value;
-  }
-  return result;
+  const before = new Map<string, unknown>(Object.entries(base));
+  const changed = Object.entries(overrides).map(([name, value]) => {
+    const beneath = before.get(name);
+    return [name, isRecord(beneath) && isRecord(value) ? overlay(beneath, value) : value] as const;
+  });
+  // From entries, so that a field named `__proto__` stays a field, and is refused as one.
+  return Object.fromEntries([...before, ...changed]);
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

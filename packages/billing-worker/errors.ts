@@ -11,14 +11,15 @@ export class InvoiceAmountError extends Error {
   }
 }
 
-/** An environment variable that cannot be used. */
+/** One thing in the environment that cannot be used. */
 export interface ConfigProblem {
+  /** The variable. */
   readonly name: string;
-  /** As it was given; absent when it was not set, or is a secret. */
-  readonly value?: string;
   /** The end of "`name` must ...". */
   readonly must: string;
-  /** What to do about it. */
+  /** What it is instead; never the value of a secret. */
+  readonly got: string;
+  /** What to do about it, as a sentence. */
   readonly mend: string;
 }
 
@@ -29,12 +30,10 @@ export class InvalidConfigError extends Error {
   readonly problems: readonly ConfigProblem[];
 
   constructor(problems: readonly ConfigProblem[]) {
-    super(`the environment cannot be used:\n${problems.map(describeProblem).join("\n")}`);
+    const lines = problems.map(
+      ({ name, must, got, mend }) => `- ${name} must ${must}, got ${got}. ${mend}`,
+    );
+    super(`the environment cannot be used, ${problems.length} problem(s):\n${lines.join("\n")}`);
     this.problems = problems;
   }
-}
-
-function describeProblem({ name, value, must, mend }: ConfigProblem): string {
-  const got = value === undefined ? "it is not set" : `got ${JSON.stringify(value)}`;
-  return `  ${name} must ${must}; ${got}. ${mend}`;
 }

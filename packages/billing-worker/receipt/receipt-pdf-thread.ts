@@ -15,6 +15,7 @@ export interface RenderTask {
 export default async function render({ invoice, atLeastMs }: RenderTask): Promise<Uint8Array> {
   const startedAtMs = systemClock.monotonicMs();
   const pdf = await renderReceipt(invoice);
-  await systemClock.sleep(startedAtMs + atLeastMs - systemClock.monotonicMs());
+  const leftMs = startedAtMs + atLeastMs - systemClock.monotonicMs();
+  if (leftMs > 0) await systemClock.sleep(leftMs);
   return pdf;
 }

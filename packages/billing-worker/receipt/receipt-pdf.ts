@@ -38,9 +38,9 @@ function openDocument(invoice: PaidInvoice): PDFKit.PDFDocument {
     bufferPages: true,
     size: [sheet.width, sheet.height],
     margin: 0,
-    pdfVersion: "1.7",
-    lang: "en",
-    displayTitle: true,
+    // From 1.4 on pdfkit adds XMP metadata and writes the texts of `info` into it without escaping:
+    // a seller named "Harbour & Finch" makes it malformed XML.
+    pdfVersion: "1.3",
     info: {
       Title: `Receipt ${invoice.invoiceId}`,
       Author: printableText(invoice.seller.name),

@@ -1,0 +1,126 @@
+/** Environment to configuration; the only reader of the environment. */
+
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import {
+  type DeploymentContract,
+  InvalidContractError,
+  type PresetName,
+  presets,
+} from "@leasehold/deployment-contract";
+import { billingContract } from "./contract.ts";
+import { type Environment, EnvironmentReader } from "./environment.ts";
+import { InvalidConfigError } from "./errors.ts";
+
+/** How much the log says. */
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+/** Everything that differs from one place to another. */
+export interface BillingConfig {
+  /** Its numbers fit each other only if `verifyContract` says so; the worker asks. */
+  readonly contract: DeploymentContract;
+  readonly aws: AwsConfig;
+  /** Absolute. */
+  readonly receiptsFolder: string;
+  readonly renderThreads: number;
+  /** For trials: how long each render takes at least. */
+  readonly renderAtLeastMs: number;
+  readonly admin: AdminConfig;
+  readonly logLevel: LogLevel;
+}
+
+/** Where AWS is; without an endpoint it is the region's own. */
+export interface AwsConfig {
+  readonly region: string;
+  readonly sqsEndpoint?: string;
+  readonly dynamoDbEndpoint?: string;
+}
+
+/** Where probes and operators reach this process. */
+export interface AdminConfig {
+  readonly host: string;
+  /** 0 is any free port. */
+  readonly port: number;
+  /** Without one nobody can drain or pause by HTTP. */
+  readonly token?: string;
+}
+
+/** A laptop has few cores, a task even fewer; more threads than this only take memory. */
+const MOST_DEFAULT_THREADS = 4;
+const LONGEST_TRIAL_MS = 3_600_000;
+const SHORTEST_TOKEN = 16;
+
+/**
+ * Reads the variables `AWS_REGION`, `AWS_ENDPOINT_URL[_SQS|_DYNAMODB]`, `LOG_LEVEL` and
+ * `BILLING_*`. Credentials are the SDK's own matter.
+ *
+ * @throws InvalidConfigError naming every problem with its mend, misspelt `BILLING_*` included
+ */
+export function readConfig(environment: Environment = process.env): BillingConfig {
+  const reader = new EnvironmentReader(environment);
+  const config = {
+    contract: readContract(reader),
+    aws: readAws(reader),
+    receiptsFolder: resolve(
+      reader.required("BILLING_RECEIPTS_DIR", "name the folder for receipts", "/var/receipts"),
+    ),
+    renderThreads: reader.wholeNumber("BILLING_RENDER_THREADS", defaultThreads(), 1, 64),
+    renderAtLeastMs: reader.wholeNumber("BILLING_RENDER_MS", 0, 0, LONGEST_TRIAL_MS),
+    admin: readAdmin(reader),
+    logLevel: reader.word<LogLevel>("LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),
+  };
+  reader.refuseUnknown("BILLING_");
+  if (reader.problems.length > 0) throw new InvalidConfigError(reader.problems);
+  return Object.freeze({ ...config, contract: config.contract as DeploymentContract });
+}
+
+/** `undefined` only when a problem was noted. */
+function readContract(reader: EnvironmentReader): DeploymentContract | undefined {
+  const presetNames = Object.keys(presets) as PresetName[];
+  const preset = reader.word<PresetName>("BILLING_PRESET", "default-30", presetNames);
+  const overrides = reader.jsonObject("BILLING_CONTRACT_OVERRIDES");
+  try {
+    return billingContract(preset, overrides);
+  } catch (error) {
+    if (!(error instanceof InvalidContractError)) throw error;
+    for (const problem of error.problems) {
+      const mend = "The names and ranges stand in the contract's documentation.";
+      reader.refuse("BILLING_CONTRACT_OVERRIDES", "fit the contract", mend, problem);
+    }
+    return undefined;
+  }
+}
+
+function readAws(reader: EnvironmentReader): AwsConfig {
+  const region = reader.required(
+    "AWS_REGION",
+    "name the region of queue and table",
+    "eu-central-1",
+  );
+  const endpoint = reader.address("AWS_ENDPOINT_URL");
+  const sqsEndpoint = reader.address("AWS_ENDPOINT_URL_SQS") ?? endpoint;
+  const dynamoDbEndpoint = reader.address("AWS_ENDPOINT_URL_DYNAMODB") ?? endpoint;
+  return {
+    region,
+    ...(sqsEndpoint === undefined ? {} : { sqsEndpoint }),
+    ...(dynamoDbEndpoint === undefined ? {} : { dynamoDbEndpoint }),
+  };
+}
+
+function readAdmin(reader: EnvironmentReader): AdminConfig {
+  const host = reader.optional("BILLING_ADMIN_HOST") ?? "127.0.0.1";
+  const port = reader.wholeNumber("BILLING_ADMIN_PORT", 8080, 0, 65_535);
+  const token = reader.optional("BILLING_ADMIN_TOKEN");
+  if (token === undefined) return { host, port };
+  if (token.length < SHORTEST_TOKEN) {
+    const mend = "Write a longer one, or leave it out to switch the commands off.";
+    const got = `${token.length} characters`;
+    reader.refuse("BILLING_ADMIN_TOKEN", `have at least ${SHORTEST_TOKEN} characters`, mend, got);
+  }
+  return { host, port, token };
+}
+
+/** One core is left to the main thread, which extends leases. */
+function defaultThreads(): number {
+  return Math.min(MOST_DEFAULT_THREADS, Math.max(1, availableParallelism() - 1));
+}

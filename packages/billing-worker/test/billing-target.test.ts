@@ -1,0 +1,33 @@
+import { existsSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { target } from "../billing-target.ts";
+import { readConfig } from "../config.ts";
+
+const session = { receiptsFolder: "/tmp/receipts", adminPort: 0, logLevel: "debug" } as const;
+
+describe("target", () => {
+  test("makes an environment that the worker takes, with the contract that it promised", () => {
+    const environment = target.environment({ ...session, preset: "k8s-120", renderMs: 900 });
+
+    const config = readConfig({ ...environment, AWS_REGION: "us-east-1" });
+
+    expect(config).toMatchObject({
+      receiptsFolder: "/tmp/receipts",
+      renderAtLeastMs: 900,
+      renderThreads: 8,
+      logLevel: "debug",
+    });
+    expect(config.contract).toEqual(target.contract("k8s-120"));
+  });
+
+  test("has short waits unless told otherwise", () => {
+    const environment = target.environment(session);
+
+    expect(environment["BILLING_PRESET"]).toBe("drill");
+    expect(target.contract().preset).toBe("drill");
+  });
+
+  test("names a program that is there", () => {
+    expect(existsSync(target.command[0])).toBe(true);
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import { readConfig } from "../config.ts";
+import { InvalidConfigError } from "../errors.ts";
+
+const enough = { AWS_REGION: "eu-central-1", BILLING_RECEIPTS_DIR: "/var/receipts" };
+
+function problemsOf(environment: Readonly<Record<string, string>>): readonly string[] {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (!(error instanceof InvalidConfigError)) throw error;
+    return error.problems.map(({ name, must, got, mend }) => `${name}|${must}|${got}|${mend}`);
+  }
+  return [];
+}
+
+describe("readConfig", () => {
+  test("needs a region and a folder, and has a default for all the rest", () => {
+    const config = readConfig(enough);
+
+    expect(config).toMatchObject({
+      aws: { region: "eu-central-1" },
+      receiptsFolder: "/var/receipts",
+      renderAtLeastMs: 0,
+      admin: { host: "127.0.0.1", port: 8080 },
+      logLevel: "info",
+    });
+    expect(config.contract).toMatchObject({ preset: "default-30", worker: { concurrency: 8 } });
+    expect(config.aws).not.toHaveProperty("sqsEndpoint");
+  });
+
+  test("reads every variable", () => {
+    const config = readConfig({
+      ...enough,
+      AWS_ENDPOINT_URL: "http://127.0.0.1:4566",
+      AWS_ENDPOINT_URL_SQS: "http://127.0.0.1:9324",
+      BILLING_PRESET: "drill",
+      BILLING_CONTRACT_OVERRIDES: '{"worker":{"concurrency":3},"shutdown":{"drainMs":7000}}',
+      BILLING_RENDER_THREADS: "2",
+      BILLING_RENDER_MS: "1500",
+      BILLING_ADMIN_HOST: "0.0.0.0",
+      BILLING_ADMIN_PORT: "0",
+      BILLING_ADMIN_TOKEN: "0123456789abcdef",
+      LOG_LEVEL: "debug",
+    });
+
+    expect(config).toMatchObject({
+      aws: {
+        region: "eu-central-1",
+        sqsEndpoint: "http://127.0.0.1:9324",
+        dynamoDbEndpoint: "http://127.0.0.1:4566",
+      },
+      renderThreads: 2,
+      renderAtLeastMs: 1_500,
+      admin: { host: "0.0.0.0", port: 0, token: "0123456789abcdef" },
+      logLevel: "debug",
+    });
+    expect(config.contract).toMatchObject({
+      preset: "drill",
+      worker: { concurrency: 3, jobTimeoutMs: 120_000 },
+      shutdown: { drainMs: 7_000, abortMs: 1_000 },
+    });
+  });
+
+  test("names every problem at once, with value and mend", () => {
+    expect(
+      problemsOf({
+        AWS_REGION: "",
+        BILLING_RENDER_MS: "1.5",
+        LOG_LEVEL: "verbose",
+        BILLING_PORT: "1",
+      }),
+    ).toEqual([
+      "AWS_REGION|name the region of queue and table|nothing|Set it, for example AWS_REGION=eu-central-1.",
+      "BILLING_RECEIPTS_DIR|name the folder for receipts|nothing|Set it, for example BILLING_RECEIPTS_DIR=/var/receipts.",
+      'BILLING_RENDER_MS|be a whole number between 0 and 3600000|"1.5"|Write 0, which is the default, or leave it out.',
+      'LOG_LEVEL|be one of debug, info, warn, error|"verbose"|Write one of them, or leave it out for info.',
+      expect.stringMatching(
+        /^BILLING_PORT\|be a variable of this service\|"1"\|Known are BILLING_ADMIN_HOST, /,
+      ),
+    ]);
+  });
+
+  test.each([
+    ["AWS_ENDPOINT_URL", "127.0.0.1:9324"],
+    ["AWS_ENDPOINT_URL_SQS", "ftp://127.0.0.1"],
+    ["AWS_ENDPOINT_URL_DYNAMODB", "http//x"],
+    ["BILLING_PRESET", "fargate"],
+    ["BILLING_PRESET", "toString"],
+    ["BILLING_CONTRACT_OVERRIDES", "{"],
+    ["BILLING_CONTRACT_OVERRIDES", "[]"],
+    ["BILLING_CONTRACT_OVERRIDES", "null"],
+    ["BILLING_CONTRACT_OVERRIDES", '{"worker":{"concurency":3}}'],
+    ["BILLING_CONTRACT_OVERRIDES", '{"__proto__":{"service":"x"}}'],
+    ["BILLING_CONTRACT_OVERRIDES", '{"worker":7}'],
+    ["BILLING_CONTRACT_OVERRIDES", '{"queues":[]}'],
+    ["BILLING_RENDER_THREADS", "0"],
+    ["BILLING_RENDER_THREADS", "-1"],
+    ["BILLING_RENDER_THREADS", "four"],
+    ["BILLING_RENDER_MS", "3600001"],
+    ["BILLING_RENDER_MS", "0x10"],
+    ["BILLING_ADMIN_PORT", "65536"],
+    ["BILLING_ADMIN_TOKEN", "short"],
+    ["LOG_LEVEL", "INFO"],
+  ])("refuses %s=%s", (name, value) => {
+    const problems = problemsOf({ ...enough, [name]: value });
+
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(`${name}|`);
+  });
+
+  test("shows no token", () => {
+    expect(problemsOf({ ...enough, BILLING_ADMIN_TOKEN: "s3cret" }).join()).not.toContain("s3cret");
+  });
+
+  test("takes an empty variable for one that is not set", () => {
+    expect(problemsOf({ ...enough, BILLING_PRESET: "", BILLING_RENDER_MS: "" })).toEqual([]);
+  });
+});
