@@ -1,0 +1,130 @@
+/** The wording and level of every event. */
+
+import type { Worker, WorkerEvent } from "@leasehold/worker";
+import { eventFields } from "./event-fields.ts";
+import type { LineFields, Logger, LogLevel } from "./logger.ts";
+import { causeFields, reportObject } from "./report-line.ts";
+
+/** How one event is told: how grave, in which words, with which fields of its own. */
+interface Telling {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields?: LineFields;
+}
+
+/** One entry for each kind of event; a kind without one does not compile. */
+type Tellings = {
+  readonly [Kind in WorkerEvent["kind"]]:
+    | Telling
+    | ((event: Extract<WorkerEvent, { readonly kind: Kind }>) => Telling);
+};
+
+const tellings: Tellings = {
+  "worker.phase": (event) => ({ level: "info", message: `the worker is ${event.phase}` }),
+  "worker.ready": { level: "info", message: "the worker is ready and claims" },
+  "worker.fatal": { level: "fatal", message: "the worker cannot go on" },
+
+  "claim.poll": { level: "debug", message: "a poll has ended" },
+  "claim.failed": (event) => ({
+    level: event.retryable ? "warn" : "error",
+    message: "a poll has failed",
+    fields: { error_message: event.message },
+  }),
+  "claim.stalled": { level: "error", message: "no poll has ended or begun for too long" },
+
+  "lease.claimed": { level: "debug", message: "a message was claimed" },
+  "lease.extended": { level: "debug", message: "a lease was extended" },
+  "lease.extension-failed": { level: "warn", message: "a lease could not be extended" },
+  "lease.extension-call": { level: "debug", message: "a batch of extensions was sent" },
+  "lease.acked": { level: "debug", message: "a message was acked" },
+  "lease.retried": { level: "debug", message: "a message was given back after a failure" },
+  "lease.released": { level: "info", message: "a message was released" },
+  "lease.dead-lettered": { level: "warn", message: "a message was dead-lettered" },
+  "lease.lost": {
+    level: "error",
+    message: "a lease was lost: another worker may have the message",
+  },
+  "lease.lapsing": {
+    level: "warn",
+    message: "a lease is left to run out: the answer is unknown or no call is possible",
+  },
+  "lease.settle-failed": { level: "error", message: "a message could not be settled" },
+
+  "job.started": { level: "info", message: "a job has started" },
+  "job.ended": (event) => ({ level: endLevel(event.outcome), message: `a job ${event.outcome}` }),
+  "job.aborted": { level: "warn", message: "a job was asked to stop" },
+  "job.abort-answered": { level: "info", message: "a job has stopped as it was asked" },
+  "job.ignored-abort": { level: "error", message: "a job does not stop although it was asked" },
+  "job.quiet-return": {
+    level: "warn",
+    message: "a job returned after its signal had aborted, without saying that it is done",
+  },
+  "job.malformed": (event) => ({
+    level: "error",
+    message: `a message is no job and was ${event.disposal}`,
+    fields: identityFields(event.identity),
+  }),
+  "job.unknown-type": (event) => ({
+    level: "warn",
+    message: `a job of a type or version unknown here was ${event.disposal}`,
+  }),
+  "job.log": (event) => ({
+    level: event.level,
+    message: event.message,
+    fields: { fields: event.fields },
+  }),
+
+  "drain.started": (event) => ({
+    level: "info",
+    message: `the drain has started, with ${event.inFlight} in flight`,
+    fields: causeFields(event.cause),
+  }),
+  "drain.in-flight": { level: "info", message: "in flight as the drain started" },
+  "drain.late-arrival": { level: "info", message: "arrived after the drain started" },
+  "drain.tapered": (event) => ({
+    level: event.refused > 0 ? "warn" : "info",
+    message: "leases were shortened, to be visible soon if the process is killed",
+  }),
+  "drain.escalated": (event) => ({ level: "warn", message: `the drain goes on to ${event.to}` }),
+  "drain.signal-ignored": { level: "info", message: "a repeated signal was taken for the same" },
+  "drain.finished": ({ report }) => ({
+    level: report.exitCode === 0 ? "info" : "warn",
+    message: report.summary,
+    fields: { exit_code: report.exitCode, report: reportObject(report) },
+  }),
+};
+
+function endLevel(outcome: Extract<WorkerEvent, { kind: "job.ended" }>["outcome"]): LogLevel {
+  switch (outcome) {
+    case "succeeded":
+    case "retry-later":
+    case "interrupted":
+      return "info";
+    case "failed":
+    case "dead-lettered":
+    case "lease-lost":
+      return "warn";
+  }
+}
+
+function identityFields(identity: Extract<WorkerEvent, { kind: "job.malformed" }>["identity"]) {
+  return identity === undefined ? {} : eventFields({ ...identity });
+}
+
+/** Writes one event as one line. */
+export function logEvent(event: WorkerEvent, logger: Logger): void {
+  const telling = tellings[event.kind] as Telling | ((event: WorkerEvent) => Telling);
+  const { level, message, fields } = typeof telling === "function" ? telling(event) : telling;
+  if (!logger.isEnabled(level)) return;
+  logger.write(level, event.kind, message, { ...eventFields(event), ...fields });
+}
+
+/**
+ * Writes every event of a worker from now on, one line each; `drain.finished` carries the whole
+ * shutdown report as `report`.
+ *
+ * @returns how to stop
+ */
+export function logEvents(worker: Pick<Worker, "onEvent">, logger: Logger): () => void {
+  return worker.onEvent((event) => logEvent(event, logger));
+}
