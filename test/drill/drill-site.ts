@@ -27,6 +27,8 @@ export interface DrillSite extends AsyncDisposable {
   readonly contract: DeploymentContract;
   readonly timings: WorkerTimings;
   readonly queueUrl: string;
+  /** The long poll's wait. */
+  readonly waitMs: number;
   readonly receiptsFolder: string;
   readonly aws: LocalAws;
   readonly producer: Producer;
@@ -95,6 +97,7 @@ async function openSite(
     contract,
     timings: workerTimings(contract),
     queueUrl,
+    waitMs: contract.queues[0]?.waitMs ?? 0,
     receiptsFolder: folder,
     aws,
     producer: createProducer({ client: aws.sqs, queueUrl, clock: systemClock }),

@@ -10,12 +10,11 @@ describe("SIGTERM on an idle worker", () => {
     await using site = await openTrialSite();
     const first = site.startWorker();
     await first.waitFor("worker.ready");
-    const waitMs = site.timings.receive[0]?.waitMs ?? 0;
     const poll = await site.waitForRequest("begun", ({ action }) => action === "ReceiveMessage");
     first.signal("SIGTERM");
     await first.waitFor("drain.started");
     await new Promise((resolve) =>
-      setTimeout(resolve, poll.startedAtMs + waitMs - 700 - Date.now()),
+      setTimeout(resolve, poll.startedAtMs + site.waitMs - 700 - Date.now()),
     );
     const { messageId } = await sendTrial(site, { do: "work", forMs: 1 });
     const { code } = await first.exited;

@@ -25,6 +25,17 @@ export function releasesOf(site: DrillSite, messageId: string): MessageMoment[] 
   );
 }
 
+/** The one release of the message; a second one would free somebody else's lease. */
+export function onlyReleaseOf(site: DrillSite, messageId: string): MessageMoment {
+  const [release, ...others] = releasesOf(site, messageId);
+  if (release === undefined || others.length > 0) {
+    throw new Error(
+      `${messageId} was released ${others.length + (release ? 1 : 0)} times, not once`,
+    );
+  }
+  return release;
+}
+
 /** The receive that brought the message for the `nth` time, now or later. */
 export async function nthReceive(
   site: DrillSite,
