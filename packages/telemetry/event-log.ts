@@ -22,6 +22,11 @@ type Tellings = {
 const tellings: Tellings = {
   "worker.phase": (event) => ({ level: "info", message: `the worker is ${event.phase}` }),
   "worker.ready": { level: "info", message: "the worker is ready and claims" },
+  "worker.contract-warning": (event) => ({
+    level: "warn",
+    message: "the contract holds, but costs time, money or clarity",
+    fields: { detail: event.message },
+  }),
   "worker.fatal": { level: "fatal", message: "the worker cannot go on" },
 
   "claim.poll": { level: "debug", message: "a poll has ended" },
@@ -94,6 +99,8 @@ const tellings: Tellings = {
   }),
 };
 
+const UNKNOWN: Telling = { level: "info", message: "the worker reports what has no wording yet" };
+
 function endLevel(outcome: Extract<WorkerEvent, { kind: "job.ended" }>["outcome"]): LogLevel {
   switch (outcome) {
     case "succeeded":
@@ -113,7 +120,8 @@ function identityFields(identity: Extract<WorkerEvent, { kind: "job.malformed" }
 
 /** Writes one event as one line. */
 export function logEvent(event: WorkerEvent, logger: Logger): void {
-  const telling = tellings[event.kind] as Telling | ((event: WorkerEvent) => Telling);
+  // The table has every kind; another version of the worker may have more.
+  const telling = (tellings[event.kind] ?? UNKNOWN) as Telling | ((event: WorkerEvent) => Telling);
   const { level, message, fields } = typeof telling === "function" ? telling(event) : telling;
   if (!logger.isEnabled(level)) return;
   logger.write(level, event.kind, message, { ...eventFields(event), ...fields });

@@ -18,6 +18,8 @@ export const FIELD_NAMES: Readonly<Record<string, string>> = {
   code: "code",
   cause: "cause",
   why: "why",
+  rule: "rule",
+  mend: "mend",
   during: "during",
   class: "release_class",
   retryable: "retryable",

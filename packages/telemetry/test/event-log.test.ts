@@ -120,6 +120,16 @@ describe("logEvents", () => {
     expect(written.join("")).not.toContain("hunter2");
   });
 
+  test("tells a kind that it does not know by its name and its known fields", () => {
+    const { worker, logger, report, written } = setup();
+    logEvents(worker, logger);
+
+    report({ kind: "lease.blessed", lease, wine: "red" } as unknown as WorkerEvent);
+
+    expect(JSON.parse(written[0] ?? "")).toMatchObject({ event: "lease.blessed", queue: "jobs" });
+    expect(written[0]).not.toContain("wine");
+  });
+
   test("prints what the level asks for", () => {
     const { worker, logger, report, written } = setup("warn");
     logEvents(worker, logger);

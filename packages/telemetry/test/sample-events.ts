@@ -56,6 +56,12 @@ type Samples = {
 export const samples: Samples = {
   "worker.phase": { kind: "worker.phase", phase: "ready", from: "booting" },
   "worker.ready": { kind: "worker.ready", queues: ["jobs", "mail"], concurrency: 8 },
+  "worker.contract-warning": {
+    kind: "worker.contract-warning",
+    rule: "B6",
+    message: "V is 60 s",
+    mend: "lower V",
+  },
   "worker.fatal": { kind: "worker.fatal", error },
   "claim.poll": { kind: "claim.poll", queue: "jobs", asked: 10, received: 3, durationMs: 41 },
   "claim.failed": {
@@ -171,6 +177,12 @@ const failure = {
 export const lines: { readonly [Kind in WorkerEvent["kind"]]: Record<string, unknown> } = {
   "worker.phase": { level: "info", phase: "ready", from_phase: "booting" },
   "worker.ready": { level: "info", queues: ["jobs", "mail"], concurrency: 8 },
+  "worker.contract-warning": {
+    level: "warn",
+    rule: "B6",
+    detail: "V is 60 s",
+    mend: "lower V",
+  },
   "worker.fatal": { level: "fatal", ...failure },
   "claim.poll": { level: "debug", queue: "jobs", asked: 10, received: 3, duration_ms: 41 },
   "claim.failed": {
