@@ -1,61 +1,15 @@
 /** One job from its lease to its settlement. */
 
-import type { Clock } from "@leasehold/clock";
-import type { AbortCause, Job, JobIdentity, JobSender } from "@leasehold/job";
-import type { EndOutcome, Lease, ReleaseClass } from "@leasehold/lease";
+import type { AbortCause, Job, JobIdentity } from "@leasehold/job";
+import type { EndOutcome, Lease } from "@leasehold/lease";
 import { type Decision, decideEnding, type Ending, type HandlerOutcome } from "./job-ending.ts";
-import type { JobEvent, JobOutcome } from "./job-event.ts";
-import { type JobReading, type JobRegistry, readJob } from "./read-job.ts";
+import type { JobEvent } from "./job-event.ts";
+import { type JobReading, readJob } from "./read-job.ts";
 import { type AttemptCount, countByReceives } from "./receive-count-ledger.ts";
-import { type BackoffPolicy, growingDelayMs } from "./retry-delay.ts";
 import { identityOf, RunContext } from "./run-context.ts";
+import type { RunEnd, RunParts } from "./run-parts.ts";
 import { codeOf, describeThrown } from "./thrown.ts";
-
-/** How long a run may take, and how often a job may fail. */
-export interface RunPolicy {
-  /** For jobs whose definition names no limit of its own. */
-  readonly jobTimeoutMs: number;
-  /** Receives after which a failure is the last. */
-  readonly receiveBudget: number;
-  readonly backoff: BackoffPolicy;
-  /** How long a job of an unknown type waits for a worker that knows it. */
-  readonly unknownTypeGraceMs: number;
-}
-
-/** Gives a lease back; whoever runs jobs may hold it until giving back is safe. */
-export type GiveBack = (
-  lease: Lease,
-  delayMs: number,
-  releaseClass: ReleaseClass,
-) => Promise<EndOutcome>;
-
-/** What all runs of a worker have in common. */
-export interface RunParts {
-  readonly clock: Clock;
-  readonly jobs: JobRegistry;
-  readonly policy: RunPolicy;
-  /** Aborts when the drain begins: from then on nothing is started. */
-  readonly draining: AbortSignal;
-  /** On the monotonic clock; `undefined` before the drain. */
-  readonly drainByMs: () => number | undefined;
-  /** The shortest delay of a retry at this moment. */
-  readonly shortestDelayMs: () => number;
-  readonly giveBack: GiveBack;
-  readonly sender?: JobSender;
-  readonly onEvent: (event: JobEvent) => void;
-  /** In [0, 1). */
-  readonly random: () => number;
-}
-
-/** How a run ended. */
-export interface RunEnd {
-  readonly outcome: JobOutcome | "malformed" | "unknown-type" | "unstarted";
-  /** What was asked of the lease. */
-  readonly ending: Ending["kind"];
-  readonly settled: EndOutcome;
-  /** A bug of this house, not of the handler; the lease is then left to lapse. */
-  readonly fault?: unknown;
-}
+import { malformedEvent, putOffUnknown, refuseMalformed, unknownTypeEvent } from "./turned-away.ts";
 
 /** Where a run stands; `ending` once its handler has returned or thrown. */
 export type RunPhase = "reading" | "running" | "ending" | "ended";
@@ -137,9 +91,8 @@ export class JobRun {
       this.#job = jobOf(reading);
       if (this.#parts.draining.aborted) return await this.#leaveUnstarted();
       if (!this.#start()) return;
-      if (reading.kind === "malformed") return await this.#refuse(reading);
-      if (reading.kind === "unknown") return await this.#wait(reading);
-      await this.#work(reading);
+      if (reading.kind === "job") await this.#work(reading);
+      else await this.#turnAway(reading);
     } catch (fault) {
       this.#giveUp(fault);
     }
@@ -166,28 +119,20 @@ export class JobRun {
     }
   }
 
-  async #refuse(reading: Extract<JobReading, { kind: "malformed" }>): Promise<void> {
-    const { reason, detail, identity } = reading;
-    const ending: Ending = this.lease.canDeadLetter
-      ? { kind: "dead-letter", reason: { code: "malformed", detail: `${reason}: ${detail}` } }
-      : { kind: "release", delayMs: this.#growingDelayMs(), class: "malformed" };
-    const disposal = ending.kind === "release" ? "released" : "dead-lettered";
-    const { ref } = this.lease;
-    this.#emit({ kind: "job.malformed", lease: ref, reason, detail, disposal, identity });
-    await this.#end("malformed", ending);
-  }
-
-  async #wait(reading: Extract<JobReading, { kind: "unknown" }>): Promise<void> {
-    const { reason, detail, job } = reading;
+  /** A message that is no job, or none that this worker knows. */
+  async #turnAway(reading: Exclude<JobReading, { kind: "job" }>): Promise<void> {
     const { lease } = this;
-    const isTooOld = this.#ageMs() > this.#parts.policy.unknownTypeGraceMs;
-    const delayMs = isTooOld && lease.canDeadLetter ? 0 : this.#growingDelayMs();
-    const ending: Ending =
-      isTooOld && lease.canDeadLetter
-        ? { kind: "dead-letter", reason: { code: reason, detail } }
-        : { kind: "release", delayMs, class: "unknown-type" };
-    const disposal = ending.kind === "release" ? "released" : "dead-lettered";
-    this.#emit({ kind: "job.unknown-type", lease: lease.ref, job, detail, disposal, delayMs });
+    const { backoff, unknownTypeGraceMs } = this.#parts.policy;
+    const { receiveCount } = lease.message;
+    const { canDeadLetter, ref } = lease;
+    const facts = { canDeadLetter, receiveCount, backoff };
+    if (reading.kind === "malformed") {
+      const ending = refuseMalformed(reading, facts);
+      this.#emit(malformedEvent(ref, reading, ending));
+      return await this.#end("malformed", ending);
+    }
+    const ending = putOffUnknown(reading, { ...facts, ageMs: this.#ageMs(), unknownTypeGraceMs });
+    this.#emit(unknownTypeEvent(ref, reading, ending));
     await this.#end("unknown-type", ending);
   }
 
@@ -297,10 +242,6 @@ export class JobRun {
     this.#worked.resolve();
     const settled: EndOutcome = { kind: "lapsing", visibleInMs: this.lease.expiresInMs() };
     this.#ended.resolve({ outcome: "unstarted", ending: "release", settled, fault });
-  }
-
-  #growingDelayMs(): number {
-    return growingDelayMs(this.lease.message.receiveCount, this.#parts.policy.backoff);
   }
 
   /** Since the producer's send, by SQS's clock, or by the producer's when SQS did not say. */

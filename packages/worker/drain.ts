@@ -56,7 +56,7 @@ export interface DrainOrder {
   readonly unreachable?: ErrorWords;
 }
 
-/** One drain of one worker, from its first tick to its report. It begins when it is made. */
+/** One drain of one worker, from its first tick to its report. */
 export class Drain {
   /** The account of it all; never rejects. */
   readonly ended: Promise<ShutdownReport>;
@@ -85,6 +85,10 @@ export class Drain {
       this.#fault = order.cause.error;
     }
     this.#state = beginDrain(parts.clock.monotonicMs(), parts.timings);
+  }
+
+  /** The first tick, all of it at once. */
+  begin(): void {
     this.#firstTick();
     this.#check();
   }
@@ -157,7 +161,7 @@ export class Drain {
     const { queues, onPhase, draining, runs, onEvent } = this.#parts;
     onPhase("draining");
     for (const { loop } of queues) loop.stop();
-    const openPolls = queues.reduce((sum, { loop }) => sum + loop.openPolls, 0);
+    const openPolls = this.#openPolls();
     const inFlight = runs.size;
     const { cause } = this.#order;
     onEvent({ kind: "drain.started", cause, inFlight, openPolls, ...this.wallDeadlines });
@@ -184,8 +188,8 @@ export class Drain {
       const nowMs = this.#parts.clock.monotonicMs();
       const next = advanceDrain(this.#state, nowMs, this.#left());
       if (next === this.#state) break;
-      const isLate = nowMs >= (phaseDeadlineMs(this.#state) ?? Number.POSITIVE_INFINITY);
-      this.#move(next, isLate ? `the deadline for ${this.phase}` : undefined);
+      const isEscalation = next.phase === "aborting" || next.phase === "releasing";
+      this.#move(next, isEscalation ? `the deadline for ${this.phase} has passed` : undefined);
     }
     const deadlineMs = phaseDeadlineMs(this.#state);
     if (deadlineMs === undefined) return;
@@ -194,9 +198,12 @@ export class Drain {
   }
 
   #left() {
-    const { runs, queues } = this.#parts;
-    const openPolls = queues.reduce((sum, { loop }) => sum + loop.openPolls, 0);
-    return { held: runs.size, openPolls, unflushed: this.#unflushed };
+    const held = this.#parts.runs.size;
+    return { held, openPolls: this.#openPolls(), unflushed: this.#unflushed };
+  }
+
+  #openPolls(): number {
+    return this.#parts.queues.reduce((sum, { loop }) => sum + loop.openPolls, 0);
   }
 
   /** Messages that waited in the source for their former run to end, and that no poll brings now. */
@@ -215,20 +222,14 @@ export class Drain {
     const { onPhase, onEvent } = this.#parts;
     onPhase(next.phase);
     if (why !== undefined) onEvent({ kind: "drain.escalated", to: next.phase, why });
-    switch (next.phase) {
-      case "draining":
-        return;
-      case "aborting":
-        return this.#abortRuns();
-      case "releasing":
-        this.#abortRuns();
-        return this.#releaseRest();
-      case "flushing":
-        this.#mustRelease.abort();
-        return void this.#flush();
-      case "exited":
-        return this.#exit();
-    }
+    this.#act(next.phase);
+  }
+
+  #act(phase: DrainPhase): void {
+    if (phase === "aborting" || phase === "releasing") this.#abortRuns();
+    if (phase === "releasing") this.#releaseRest();
+    if (phase === "flushing") void this.#flush();
+    if (phase === "exited") this.#exit();
   }
 
   #abortRuns(): void {
@@ -248,6 +249,7 @@ export class Drain {
   }
 
   async #flush(): Promise<void> {
+    this.#mustRelease.abort();
     await Promise.all(this.#parts.queues.map(({ source }) => source.flush()));
     this.#unflushed = false;
     this.#check();
@@ -257,7 +259,7 @@ export class Drain {
     const { queues, runs, onEvent, clock, tally } = this.#parts;
     this.#cancelTimer();
     this.#mustRelease.abort();
-    const pollsLeft = queues.reduce((sum, { loop }) => sum + loop.openPolls, 0);
+    const pollsLeft = this.#openPolls();
     for (const { loop } of queues) loop.abandonPolls();
     const unfinished = [...this.#unfinished, ...runs.leftBehind()];
     for (const { source } of queues) source.close();

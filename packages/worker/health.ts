@@ -1,7 +1,14 @@
 /** Whether this worker is ready and alive, and if not, why. Pure. */
 
 import type { WorkerPhase } from "./worker-event.ts";
-import type { Health } from "./worker-snapshot.ts";
+
+/** What the probes ask. */
+export interface Health {
+  readonly ready: boolean;
+  readonly alive: boolean;
+  /** Why not; empty when both are true. */
+  readonly reasons: readonly string[];
+}
 
 /**
  * Ready while it claims or could: false while booting and from the first tick of a drain. Alive

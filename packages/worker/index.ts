@@ -1,12 +1,17 @@
 /** The life of a worker: see `worker.ts`; what it reports: `worker-event.ts`. */
 
-export type {
-  Disposal,
-  ShutdownCause,
-  ShutdownReport,
-  UnfinishedJob,
+export type { Health } from "./health.ts";
+export type { WorkerListener } from "./listeners.ts";
+export type { WorkerOptions } from "./options.ts";
+export {
+  type Disposal,
+  type ErrorWords,
+  forcedExitCode,
+  type ShutdownCause,
+  type ShutdownReport,
+  type UnfinishedJob,
 } from "./shutdown-report.ts";
-export type { Worker, WorkerListener } from "./worker.ts";
+export { createWorker, type Worker } from "./worker.ts";
 export type {
   InFlightJob,
   WorkerEvent,
@@ -14,4 +19,5 @@ export type {
   WorkerLifeEvent,
   WorkerPhase,
 } from "./worker-event.ts";
-export type { Health, HeldSnapshot, QueueSnapshot, WorkerSnapshot } from "./worker-snapshot.ts";
+export type { WorkerParts } from "./worker-parts.ts";
+export type { HeldSnapshot, QueueSnapshot, WorkerSnapshot } from "./worker-snapshot.ts";

@@ -37,6 +37,13 @@ export type WorkerLifeEvent =
       readonly queues: readonly string[];
       readonly concurrency: number;
     }
+  /** The contract's numbers are no danger, but cost time, money or clarity; told at the start. */
+  | {
+      readonly kind: "worker.contract-warning";
+      readonly rule: string;
+      readonly message: string;
+      readonly mend: string;
+    }
   | {
       readonly kind: "worker.fatal";
       readonly error: { readonly name: string; readonly message: string; readonly stack?: string };

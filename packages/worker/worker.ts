@@ -1,15 +1,17 @@
 /** The life of a worker: start, pause, drain, end, in the order that loses nothing. */
 
+import type { WorkerListener } from "./listeners.ts";
 import type { ShutdownCause, ShutdownReport } from "./shutdown-report.ts";
-import type { WorkerEvent } from "./worker-event.ts";
+import { WorkerLife } from "./worker-life.ts";
+import { assertFit, type WorkerParts } from "./worker-parts.ts";
 import type { WorkerSnapshot } from "./worker-snapshot.ts";
-
-/** A listener for everything a worker reports. */
-export type WorkerListener = (event: WorkerEvent) => void;
 
 /** A worker; it never touches the process: signals come in through `signal` and `drain`. */
 export interface Worker {
-  /** Checks its queues and starts to claim. Calling it twice is the same as once. */
+  /**
+   * Checks its queues and starts to claim. Resolves once every queue has answered, or a drain has
+   * begun before that; never rejects. Calling it twice is the same as once.
+   */
   start(): Promise<void>;
   /** Stops claiming until `resume`; jobs in flight go on. Does nothing once a drain has begun. */
   pause(): void;
@@ -31,4 +33,15 @@ export interface Worker {
   onEvent(listener: WorkerListener): () => void;
   /** Resolves with the report once the worker has exited, however that came about. */
   readonly ended: Promise<ShutdownReport>;
+}
+
+/**
+ * Makes a worker of its parts. Nothing is claimed before `start`.
+ *
+ * @throws ContractViolationError when the contract's numbers would lose or double work
+ * @throws InvalidOptionsError naming every part and option that does not fit
+ */
+export function createWorker(parts: WorkerParts): Worker {
+  assertFit(parts);
+  return new WorkerLife(parts);
 }

@@ -1,0 +1,55 @@
+/** What a run needs, and what it ends in. */
+
+import type { Clock } from "@leasehold/clock";
+import type { JobSender } from "@leasehold/job";
+import type { EndOutcome, Lease, ReleaseClass } from "@leasehold/lease";
+import type { Ending } from "./job-ending.ts";
+import type { JobEvent, JobOutcome } from "./job-event.ts";
+import type { JobRegistry } from "./read-job.ts";
+import type { BackoffPolicy } from "./retry-delay.ts";
+
+/** How long a run may take, and how often a job may fail. */
+export interface RunPolicy {
+  /** For jobs whose definition names no limit of its own. */
+  readonly jobTimeoutMs: number;
+  /** Receives after which a failure is the last. */
+  readonly receiveBudget: number;
+  readonly backoff: BackoffPolicy;
+  /** How long a job of an unknown type waits for a worker that knows it. */
+  readonly unknownTypeGraceMs: number;
+}
+
+/** Gives a lease back; whoever runs jobs may hold it until giving back is safe. */
+export type GiveBack = (
+  lease: Lease,
+  delayMs: number,
+  releaseClass: ReleaseClass,
+) => Promise<EndOutcome>;
+
+/** What all runs of a worker have in common. */
+export interface RunParts {
+  readonly clock: Clock;
+  readonly jobs: JobRegistry;
+  readonly policy: RunPolicy;
+  /** Aborts when the drain begins: from then on nothing is started. */
+  readonly draining: AbortSignal;
+  /** On the monotonic clock; `undefined` before the drain. */
+  readonly drainByMs: () => number | undefined;
+  /** The shortest delay of a retry at this moment. */
+  readonly shortestDelayMs: () => number;
+  readonly giveBack: GiveBack;
+  readonly sender?: JobSender;
+  readonly onEvent: (event: JobEvent) => void;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+/** How a run ended. */
+export interface RunEnd {
+  readonly outcome: JobOutcome | "malformed" | "unknown-type" | "unstarted";
+  /** What was asked of the lease. */
+  readonly ending: Ending["kind"];
+  readonly settled: EndOutcome;
+  /** A bug of this house, not of the handler; the lease is then left to lapse. */
+  readonly fault?: unknown;
+}

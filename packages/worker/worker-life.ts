@@ -1,0 +1,268 @@
+/** One worker while it lives: wires claims, runs and drain, and reports all they do. */
+
+import { randomUUID } from "node:crypto";
+import type { Clock } from "@leasehold/clock";
+import { verifyContract, type WorkerTimings, workerTimings } from "@leasehold/deployment-contract";
+import { describeThrown, type JobEvent, JobRun, type RunParts } from "@leasehold/job-run";
+import { type Lease, type LeaseEvent, type LeaseQueue, openLeaseSource } from "@leasehold/lease";
+import { type ClaimGivenUp, ClaimLoop } from "./claim-loop.ts";
+import { Drain, type DrainedQueue, type DrainOrder } from "./drain.ts";
+import { openPollDelayMs, type SignalEffect } from "./drain-plan.ts";
+import { HeldRuns } from "./held-runs.ts";
+import { Listeners, type WorkerListener } from "./listeners.ts";
+import { type ResolvedWorkerOptions, resolveWorkerOptions } from "./options.ts";
+import type { ShutdownCause, ShutdownReport } from "./shutdown-report.ts";
+import { Slots } from "./slots.ts";
+import { Tally } from "./tally.ts";
+import type { WorkerEvent, WorkerPhase } from "./worker-event.ts";
+import type { WorkerParts } from "./worker-parts.ts";
+import { takeSnapshot, type WorkerSnapshot } from "./worker-snapshot.ts";
+
+interface WorkedQueue extends DrainedQueue {
+  readonly run: RunParts;
+}
+
+/** The worker behind `createWorker`. */
+export class WorkerLife {
+  readonly ended: Promise<ShutdownReport>;
+  readonly #parts: WorkerParts;
+  readonly #clock: Clock;
+  readonly #options: ResolvedWorkerOptions;
+  readonly #timings: WorkerTimings;
+  readonly #workerId: string;
+  readonly #startedAtMs: number;
+  readonly #listeners = new Listeners();
+  readonly #tally = new Tally();
+  readonly #runs: HeldRuns;
+  readonly #slots: Slots;
+  readonly #queues: readonly WorkedQueue[];
+  readonly #draining = new AbortController();
+  readonly #unreached: Set<string>;
+  readonly #started = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<ShutdownReport>();
+  #phase: WorkerPhase = "booting";
+  #isStarted = false;
+  #isPauseWanted = false;
+  #drain: Drain | undefined;
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts;
+    this.#clock = parts.clock;
+    this.#options = resolveWorkerOptions(parts.options);
+    this.#timings = workerTimings(parts.contract);
+    this.#workerId = parts.workerId ?? `worker-${randomUUID().slice(0, 8)}`;
+    this.#startedAtMs = parts.clock.wallMs();
+    this.#runs = new HeldRuns(parts.clock);
+    this.#slots = new Slots(this.#timings.job.concurrency, parts.clock);
+    this.#queues = parts.queues.map((queue) => this.#openQueue(queue));
+    this.#unreached = new Set(parts.queues.map(({ name }) => name));
+    this.ended = this.#ended.promise;
+  }
+
+  start(): Promise<void> {
+    if (this.#isStarted || this.#drain !== undefined) return this.#started.promise;
+    this.#isStarted = true;
+    for (const { rule, message, mend } of verifyContract(this.#parts.contract).warnings) {
+      this.#emit({ kind: "worker.contract-warning", rule, message, mend });
+    }
+    for (const { loop } of this.#queues) loop.start();
+    return this.#started.promise;
+  }
+
+  pause(): void {
+    if (this.#drain !== undefined) return;
+    this.#isPauseWanted = true;
+    for (const { loop } of this.#queues) loop.pause();
+    if (this.#phase === "ready") this.#enter("paused");
+  }
+
+  resume(): void {
+    if (this.#drain !== undefined) return;
+    this.#isPauseWanted = false;
+    if (this.#phase === "paused") this.#enter("ready");
+    for (const { loop } of this.#queues) loop.resume();
+  }
+
+  drain(cause: ShutdownCause): Promise<ShutdownReport> {
+    if (cause.kind === "fatal") {
+      this.#emit({ kind: "worker.fatal", error: cause.error });
+      this.#drain?.fault(cause.error);
+    }
+    this.#beginDrain({ cause });
+    return this.ended;
+  }
+
+  signal(name: string): SignalEffect {
+    return this.#beginDrain({ cause: { kind: "signal", signal: name } }).signal(name);
+  }
+
+  snapshot(): WorkerSnapshot {
+    return takeSnapshot({
+      workerId: this.#workerId,
+      service: this.#parts.contract.service,
+      version: this.#parts.version ?? "unknown",
+      phase: this.#phase,
+      startedAtMs: this.#startedAtMs,
+      slots: this.#slots,
+      queues: this.#queues,
+      runs: this.#runs,
+      totals: this.#tally.totals,
+      ...this.#drain?.wallDeadlines,
+    });
+  }
+
+  onEvent(listener: WorkerListener): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  #openQueue(queue: LeaseQueue): WorkedQueue {
+    const { clock, random = Math.random } = this.#parts;
+    const { lease, receive, claimLingerMs } = this.#timings;
+    const timings = receive.find(({ queueName }) => queueName === queue.name);
+    if (timings === undefined) throw new Error(`no timings for queue ${queue.name}`);
+    const source = openLeaseSource({
+      ...{ queue, clock, random },
+      options: {
+        visibilityTimeoutMs: lease.visibilityTimeoutMs,
+        extendEveryMs: lease.extendEveryMs,
+        callTimeoutMs: lease.callTimeoutMs,
+        leaseMarginMs: lease.leaseMarginMs,
+        clockMarginMs: lease.clockMarginMs,
+        ackLingerMs: timings.ackLingerMs,
+        maxHoldMs: lease.maxHoldMs,
+      },
+      onEvent: (event) => this.#onLeaseEvent(event),
+    });
+    const loop = new ClaimLoop({
+      ...{ clock, source, slots: this.#slots, random },
+      waitMs: timings.waitMs,
+      requestTimeoutMs: timings.timeoutMs,
+      lingerMs: claimLingerMs,
+      sharesSlots: receive.length > 1,
+      patienceMs: this.#options.claimPatienceMs,
+      onLeases: (leases) => this.#onLeases(leases, worked),
+      onEvent: (event) => this.#emit(event),
+      onReached: () => this.#onReached(queue.name),
+      onGivenUp: (failure) => this.#onGivenUp(failure),
+      onPollEnd: () => this.#drain?.workChanged(),
+    });
+    const worked: WorkedQueue = { source, loop, run: this.#runParts(loop, random) };
+    return worked;
+  }
+
+  #runParts(loop: ClaimLoop, random: () => number): RunParts {
+    const { clock, jobs, sender } = this.#parts;
+    const { job } = this.#timings;
+    return {
+      ...{ clock, random },
+      ...(sender === undefined ? {} : { sender }),
+      jobs: new Map(jobs.map((definition) => [definition.type, definition])),
+      policy: {
+        jobTimeoutMs: job.jobTimeoutMs,
+        receiveBudget: job.receiveBudget,
+        backoff: { baseMs: job.backoffBaseMs, capMs: job.backoffCapMs },
+        unknownTypeGraceMs: job.unknownTypeGraceMs,
+      },
+      draining: this.#draining.signal,
+      drainByMs: () => this.#drain?.drainByMs,
+      // In a drain, what comes back too soon would be taken by a poll that is still open.
+      shortestDelayMs: () => {
+        const mustHide = this.#drain !== undefined && loop.openPolls > 0;
+        return mustHide ? openPollDelayMs(loop.pollRestMs) : 0;
+      },
+      giveBack: (lease, delayMs, releaseClass) =>
+        this.#drain?.giveBack(lease, delayMs, releaseClass) ?? lease.release(delayMs, releaseClass),
+      onEvent: (event) => this.#emit(event),
+    };
+  }
+
+  #onLeases(leases: readonly Lease[], queue: WorkedQueue): void {
+    for (const lease of leases) {
+      if (this.#drain !== undefined) {
+        this.#emit({ kind: "drain.late-arrival", lease: lease.ref });
+      }
+      void this.#work(lease, queue.run).then(() => this.#slots.giveBack(1));
+    }
+  }
+
+  /** Runs a lease; resolves when its slot is free, which is before its settlement is confirmed. */
+  async #work(lease: Lease, parts: RunParts): Promise<void> {
+    const run = new JobRun(lease, parts);
+    this.#runs.add(run);
+    void this.#awaitEnd(run);
+    await run.worked;
+  }
+
+  async #awaitEnd(run: JobRun): Promise<void> {
+    const end = await run.ended;
+    this.#runs.remove(run);
+    this.#drain?.note(run, end);
+    if (end.fault !== undefined) {
+      void this.drain({ kind: "fatal", error: describeThrown(end.fault) });
+    }
+    // An ack has arrived, which may be what the claims of its queue were waiting for.
+    for (const { loop } of this.#queues) loop.consider();
+    this.#drain?.workChanged();
+  }
+
+  /** A lease that waited in its source for the former run of its message, found by the drain. */
+  #onFound(lease: Lease): void {
+    const queue = this.#queues.find(({ loop }) => loop.queueName === lease.ref.queue);
+    if (queue !== undefined) void this.#work(lease, queue.run);
+  }
+
+  #onReached(queueName: string): void {
+    this.#unreached.delete(queueName);
+    if (this.#unreached.size > 0 || this.#phase !== "booting") return;
+    const queues = this.#queues.map(({ loop }) => loop.queueName);
+    this.#enter("ready");
+    this.#emit({ kind: "worker.ready", queues, concurrency: this.#slots.total });
+    if (this.#isPauseWanted) this.#enter("paused");
+    this.#started.resolve();
+  }
+
+  #onGivenUp({ error, atStart }: ClaimGivenUp): void {
+    const words = describeThrown(error);
+    this.#emit({ kind: "worker.fatal", error: words });
+    const cause: ShutdownCause = { kind: "fatal", error: words };
+    this.#beginDrain(atStart ? { cause, unreachable: words } : { cause });
+  }
+
+  #beginDrain(order: DrainOrder): Drain {
+    if (this.#drain !== undefined) return this.#drain;
+    const drain = new Drain(order, {
+      clock: this.#clock,
+      timings: this.#timings.drain,
+      queues: this.#queues,
+      runs: this.#runs,
+      tally: this.#tally,
+      draining: this.#draining,
+      exitZeroOnRelease: this.#options.exitZeroOnRelease,
+      onPhase: (phase) => this.#enter(phase),
+      onEvent: (event) => this.#emit(event),
+      onFound: (lease) => this.#onFound(lease),
+    });
+    this.#drain = drain;
+    void drain.ended.then((report) => this.#ended.resolve(report));
+    drain.begin();
+    this.#started.resolve();
+    return drain;
+  }
+
+  #enter(phase: WorkerPhase): void {
+    const from = this.#phase;
+    this.#phase = phase;
+    this.#emit({ kind: "worker.phase", phase, from });
+  }
+
+  #onLeaseEvent(event: LeaseEvent): void {
+    this.#tally.count(event);
+    this.#runs.note(event);
+    const job = "lease" in event ? this.#runs.jobOf(event.lease) : undefined;
+    this.#emit(job === undefined ? event : { ...event, job });
+  }
+
+  #emit(event: WorkerEvent | JobEvent): void {
+    this.#listeners.emit(event);
+  }
+}

@@ -1,0 +1,65 @@
+/** What a worker is made of, and whether the parts fit together. */
+
+import type { Clock } from "@leasehold/clock";
+import { assertContract, type DeploymentContract } from "@leasehold/deployment-contract";
+import type { AnyJobDefinition, JobSender } from "@leasehold/job";
+import type { LeaseQueue } from "@leasehold/lease";
+import { InvalidOptionsError } from "@leasehold/options";
+import type { WorkerOptions } from "./options.ts";
+
+/** What `createWorker` is given. */
+export interface WorkerParts {
+  readonly contract: DeploymentContract;
+  readonly jobs: readonly AnyJobDefinition[];
+  /** One for each queue of the contract, by its name. */
+  readonly queues: readonly LeaseQueue[];
+  readonly clock: Clock;
+  /** How jobs send child jobs; without one `context.send` fails. */
+  readonly sender?: JobSender;
+  readonly options?: WorkerOptions;
+  /** @defaultValue a random name */
+  readonly workerId?: string;
+  /** The release of the service, for logs. @defaultValue "unknown" */
+  readonly version?: string;
+  /** In [0, 1). @defaultValue `Math.random` */
+  readonly random?: () => number;
+}
+
+/**
+ * Refuses parts that do not belong together.
+ *
+ * @throws ContractViolationError when the contract's numbers would lose or double work
+ * @throws InvalidOptionsError naming every queue and job that does not fit
+ */
+export function assertFit(parts: WorkerParts): void {
+  assertContract(parts.contract);
+  const problems = [...queueProblems(parts), ...jobProblems(parts)];
+  if (problems.length > 0) throw new InvalidOptionsError("worker", problems);
+}
+
+function queueProblems({ contract, queues }: WorkerParts): readonly string[] {
+  const given = queues.map(({ name }) => name);
+  const wanted = contract.queues.map(({ name }) => name);
+  return [
+    ...repeated(given).map((name) => `queue ${name} is given twice`),
+    ...wanted
+      .filter((name) => !given.includes(name))
+      .map((name) => `queue ${name} stands in the contract and is not given`),
+    ...given
+      .filter((name) => !wanted.includes(name))
+      .map((name) => `queue ${name} is given and does not stand in the contract`),
+    ...queues
+      .filter(({ fifo }) => fifo)
+      .map(({ name }) => `queue ${name} is FIFO, whose order this version does not keep yet`),
+  ];
+}
+
+function jobProblems({ jobs }: WorkerParts): readonly string[] {
+  const none = jobs.length === 0 ? ["no job is given, so nothing could be worked"] : [];
+  const types = jobs.map(({ type }) => type);
+  return [...none, ...repeated(types).map((type) => `job ${type} is defined twice`)];
+}
+
+function repeated(names: readonly string[]): readonly string[] {
+  return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
+}
