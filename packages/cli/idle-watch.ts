@@ -33,42 +33,55 @@ export async function untilIdle(watch: QueueWatch, signal: AbortSignal): Promise
   }
 }
 
-/** Queues in this process: exact, and asked only when a request has changed something. */
+/** Rings when something has changed, for whoever waits at that moment. */
+export class ChangeBell {
+  readonly #waiting = new Set<() => void>();
+
+  ring(): void {
+    for (const wake of this.#waiting) wake();
+  }
+
+  /** Resolves at the next ring, or when the signal aborts. */
+  next(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = () => resolve();
+    this.#waiting.add(wake);
+    signal.addEventListener("abort", wake, { once: true });
+    if (signal.aborted) wake();
+    return promise.finally(() => {
+      this.#waiting.delete(wake);
+      signal.removeEventListener("abort", wake);
+    });
+  }
+}
+
+/** Queues in this process: exact, and asked only when a request may have changed something. */
 export class EmbeddedWatch implements QueueWatch {
   readonly confirmations = 1;
   readonly #embedded: NonNullable<LocalAws["embedded"]>;
   readonly #queueNames: readonly string[];
-  readonly #waiting = new Set<() => void>();
+  readonly #bell: ChangeBell;
 
-  constructor(embedded: NonNullable<LocalAws["embedded"]>, queueNames: readonly string[]) {
+  /** @param bell - rung by the owner of the queues at each request */
+  constructor(
+    embedded: NonNullable<LocalAws["embedded"]>,
+    queueNames: readonly string[],
+    bell: ChangeBell,
+  ) {
     this.#embedded = embedded;
     this.#queueNames = queueNames;
+    this.#bell = bell;
   }
 
   async countUnfinished(): Promise<number> {
     const { queues } = this.#embedded.account.report();
     return this.#queueNames
-      .map((name) => queues[name])
-      .reduce((sum, queue) => {
-        return sum + (queue ? queue.visible + queue.inFlight + queue.delayed : 0);
-      }, 0);
-  }
-
-  /** A request was answered. */
-  wake(): void {
-    for (const resolve of this.#waiting) resolve();
+      .flatMap((name) => queues[name] ?? [])
+      .reduce((sum, { visible, inFlight, delayed }) => sum + visible + inFlight + delayed, 0);
   }
 
   changed(signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const wake = () => resolve();
-    this.#waiting.add(wake);
-    signal.addEventListener("abort", wake, { once: true });
-    if (signal.aborted) resolve();
-    return promise.finally(() => {
-      this.#waiting.delete(wake);
-      signal.removeEventListener("abort", wake);
-    });
+    return this.#bell.next(signal);
   }
 }
 

@@ -1,13 +1,12 @@
 /** What the `local` command must know of a service, as plain data and a few pure functions. */
 
-import type { DeploymentContract, PresetName, TableSettings } from "@leasehold/deployment-contract";
+import type { DeploymentContract, PresetName } from "@leasehold/deployment-contract";
+import type { TableDefinition } from "@leasehold/local-aws";
 
 /** What is fixed for one session, and what the worker's environment is made from. */
 export interface LocalSession {
   /** As chosen by `--preset`; the service's own choice when absent. */
   readonly preset?: PresetName;
-  /** URL of each queue of the contract, by its name; dead-letter queues included. */
-  readonly queueUrls: Readonly<Record<string, string>>;
   /** Folder for what the jobs produce; it exists. */
   readonly receiptsFolder: string;
   /** Port of the worker's admin server; 0 is any free one. */
@@ -47,7 +46,7 @@ export interface LocalTarget {
   /** The numbers of the service, from its own preset or this one. */
   contract(preset?: PresetName): DeploymentContract;
   /** Tables of the service besides the job ledger, which the contract has. */
-  readonly tables: readonly TableSettings[];
+  readonly tables: readonly TableDefinition[];
   /** Variables of the worker, besides those that say where AWS is. */
   environment(session: LocalSession): Readonly<Record<string, string>>;
   /** Realistic jobs, exactly `count` of them. */
