@@ -17,6 +17,7 @@ import {
   type SignalEffect,
   signalDrain,
 } from "./drain-plan.ts";
+import { giveBackSafely } from "./give-back.ts";
 import type { HeldRuns } from "./held-runs.ts";
 import {
   type ErrorWords,
@@ -142,18 +143,10 @@ export class Drain {
     if (unfinished !== undefined && this.phase !== "exited") this.#unfinished.push(unfinished);
   }
 
-  /**
-   * Gives a lease back when that is safe. At 0 it waits for the own polls of its queue, which would
-   * take the message back; when there is no time left for that, it hides the message from them.
-   */
-  async giveBack(lease: Lease, delayMs: number, releaseClass: ReleaseClass): Promise<EndOutcome> {
-    const loop = this.#loopOf(lease);
-    const mustWait = () => delayMs === 0 && loop.openPolls > 0 && lease.remainingMs() > 0;
-    while (mustWait() && !this.#mustRelease.signal.aborted) {
-      await Promise.race([loop.quiet(), aborted(this.#mustRelease.signal)]);
-    }
-    if (mustWait()) return lease.release(openPollDelayMs(loop.pollRestMs), "poll-aborted");
-    return lease.release(delayMs, releaseClass);
+  /** Gives a lease back as soon as that is safe, and when there is no time left as well as can be. */
+  giveBack(lease: Lease, delayMs: number, releaseClass: ReleaseClass): Promise<EndOutcome> {
+    const polls = this.#loopOf(lease);
+    return giveBackSafely(lease, { delayMs, releaseClass }, polls, this.#mustRelease.signal);
   }
 
   /** Flag and readiness, sleepers, the account of what is in flight, the taper, the hint. */
@@ -296,12 +289,4 @@ export class Drain {
     if (queue === undefined) throw new Error(`no queue named ${lease.ref.queue}`);
     return queue.loop;
   }
-}
-
-/** Resolves when the signal aborts, or at once when it has. */
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -1,0 +1,112 @@
+/** A whole worker under the manual clock, on the model queue; what the tests of this folder share. */
+
+import { ManualClock } from "@leasehold/clock/manual";
+import { type ContractInput, defineContract } from "@leasehold/deployment-contract";
+import {
+  type Job,
+  type JobContext,
+  type JobDefinition,
+  type JobSender,
+  parseJobId,
+  parseJobType,
+  parseTenantId,
+  writeEnvelope,
+} from "@leasehold/job";
+import { z } from "zod";
+import {
+  type ModelLeaseQueue,
+  type ModelLeaseQueueParts,
+  modelLeaseQueue,
+} from "../../../test/support/model-lease-queue.ts";
+import { createWorker, type Worker, type WorkerEvent, type WorkerOptions } from "../index.ts";
+
+/** What a handler of a test is given: the payload says which job it is. */
+export type TestHandler = (job: Job<{ n: number }>, context: JobContext) => unknown;
+
+/** What differs from one test to the next. */
+export interface WorldOptions {
+  readonly handler?: TestHandler;
+  readonly contract?: Partial<ContractInput>;
+  readonly queue?: Partial<ModelLeaseQueueParts>;
+  readonly options?: WorkerOptions;
+  readonly sender?: JobSender;
+  /** What `random` answers. */
+  readonly random?: number;
+  readonly timeoutMs?: number;
+}
+
+/** A worker, its queue, and all that it said. */
+export interface World {
+  readonly clock: ManualClock;
+  readonly queue: ModelLeaseQueue;
+  readonly worker: Worker;
+  readonly events: WorkerEvent[];
+  /** The events of one kind. */
+  heard<Kind extends WorkerEvent["kind"]>(kind: Kind): Extract<WorkerEvent, { kind: Kind }>[];
+  /** Sends jobs numbered from `first`; resolves with their message ids. */
+  send(count?: number, first?: number): Promise<readonly string[]>;
+  /** A second worker on the same queue. */
+  another(handler: TestHandler): { readonly worker: Worker; readonly events: WorkerEvent[] };
+}
+
+/** Numbers of the preset `drill`: grace 14 s, wait 2 s, drain 8 s, abort 1 s, release 2 s, flush 1 s. */
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const clock = new ManualClock();
+  const queue = await modelLeaseQueue({ clock, callTimeoutMs: 1_000, ...options.queue });
+  const make = (handler: TestHandler) => {
+    const events: WorkerEvent[] = [];
+    const worker = makeWorker({ ...options, handler }, clock, queue);
+    worker.onEvent((event) => events.push(event));
+    return { worker, events };
+  };
+  const { worker, events } = make(options.handler ?? (() => undefined));
+  return {
+    clock,
+    queue,
+    worker,
+    events,
+    heard: (kind) => events.filter((event) => event.kind === kind) as never,
+    send: (count = 1, first = 1) =>
+      Promise.all(Array.from({ length: count }, (_, index) => queue.send(message(first + index)))),
+    another: make,
+  };
+}
+
+/** A job of type `test.work` as a message. */
+export function message(n: number, clockMs = Date.UTC(2026, 0, 1)) {
+  const { body, attributes } = writeEnvelope({
+    tenantId: parseTenantId("acme"),
+    jobId: parseJobId(`job-${n}`),
+    jobType: parseJobType("test.work"),
+    payload: { n },
+    createdAtMs: clockMs,
+  });
+  return { body, attributes };
+}
+
+function makeWorker(
+  { handler = () => undefined, contract, options, sender, random = 0.5, timeoutMs }: WorldOptions,
+  clock: ManualClock,
+  queue: ModelLeaseQueue,
+): Worker {
+  const job: JobDefinition<string, { n: number }, { n: number }> = {
+    type: "test.work",
+    schema: z.object({ n: z.number() }),
+    handler,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+  return createWorker({
+    contract: defineContract({
+      preset: "drill",
+      service: "test",
+      queues: [{ name: queue.name }],
+      ...contract,
+    }),
+    jobs: [job],
+    queues: [queue],
+    clock,
+    random: () => random,
+    ...(options === undefined ? {} : { options }),
+    ...(sender === undefined ? {} : { sender }),
+  });
+}
