@@ -16,6 +16,7 @@ import { z } from "zod";
 import {
   type ModelLeaseQueue,
   type ModelLeaseQueueParts,
+  type ModelMessage,
   modelLeaseQueue,
 } from "../../../test/support/model-lease-queue.ts";
 import { createWorker, type Worker, type WorkerEvent, type WorkerOptions } from "../index.ts";
@@ -73,7 +74,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
 }
 
 /** A job of type `test.work` as a message. */
-export function message(n: number, clockMs = Date.UTC(2026, 0, 1)) {
+export function message(n: number, clockMs: number = Date.UTC(2026, 0, 1)): ModelMessage {
   const { body, attributes } = writeEnvelope({
     tenantId: parseTenantId("acme"),
     jobId: parseJobId(`job-${n}`),

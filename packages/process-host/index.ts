@@ -1,0 +1,5 @@
+/** A worker as a process: see `process-host.ts`. */
+
+export type { HostProcess } from "./host-process.ts";
+export { type Ancestor, checkLaunch } from "./launch-check.ts";
+export { type HostOptions, runProcess } from "./process-host.ts";
