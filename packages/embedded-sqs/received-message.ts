@@ -74,7 +74,7 @@ function wanted(
       (name) =>
         name === "All" ||
         name === attribute ||
-        (name.endsWith(".*") && attribute.startsWith(name.slice(0, -1).replace(/^\.$/, ""))),
+        (name.endsWith(".*") && attribute.startsWith(name.slice(0, -2))),
     );
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => isWanted(name)));
 }

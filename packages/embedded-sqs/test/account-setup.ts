@@ -7,7 +7,7 @@ import {
   type ActionOutput,
   SqsAccount,
   SqsError,
-} from "../index.ts";
+} from "@leasehold/embedded-sqs";
 
 type Received = NonNullable<ActionOutput<"ReceiveMessage">["Messages"]>[number];
 

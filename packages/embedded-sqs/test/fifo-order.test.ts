@@ -181,6 +181,15 @@ describe("a receive that is repeated with the same attempt id", () => {
     expect(counts).toEqual(["1", "2", "3"]);
   });
 
+  test("is a new receive when a message was extended", async () => {
+    const { q, send } = await setup();
+    await send("a1");
+    const { ReceiptHandle } = only(await q.receive({ ReceiveRequestAttemptId: "try" }));
+    await q.change(ReceiptHandle, 60);
+
+    expect(await q.bodies({ ReceiveRequestAttemptId: "try" })).toEqual([]);
+  });
+
   test("is a new receive after five minutes", async () => {
     const { clock, q, send } = await setup({ VisibilityTimeout: "600" });
     await send("a1");

@@ -19,10 +19,15 @@ import {
   SendMessageBatchCommand,
   SendMessageCommand,
   SQSClient,
+  type SQSServiceException,
 } from "@aws-sdk/client-sqs";
 import { ManualClock } from "@leasehold/clock/manual";
+import {
+  type EmbeddedSqs,
+  type EmbeddedSqsOptions,
+  startEmbeddedSqs,
+} from "@leasehold/embedded-sqs";
 import { afterEach, describe, expect, test } from "vitest";
-import { type EmbeddedSqs, type EmbeddedSqsOptions, startEmbeddedSqs } from "../index.ts";
 import { only, reportOf } from "./account-setup.ts";
 
 const running: { sqs: EmbeddedSqs; client: SQSClient }[] = [];
@@ -110,7 +115,11 @@ describe("the SDK's client", () => {
 
   test("gets its own error classes, with SQS's codes", async () => {
     const { client, QueueUrl, send } = await setup({ inFlightLimit: 1 });
-    const errorOf = (answer: Promise<unknown>) => answer.catch((error) => error);
+    const errorOf = (answer: Promise<unknown>) =>
+      answer.then(
+        () => expect.fail("it was not refused"),
+        (error: SQSServiceException & { readonly Code?: string }) => error,
+      );
     await send("x");
     await client.send(new ReceiveMessageCommand({ QueueUrl }));
 

@@ -1,5 +1,5 @@
+import type { ActionInput } from "@leasehold/embedded-sqs";
 import { describe, expect, test } from "vitest";
-import type { ActionInput } from "../index.ts";
 import { only, resultOf, setupAccount } from "./account-setup.ts";
 
 type Send = Partial<ActionInput<"SendMessage">>;

@@ -1,6 +1,6 @@
 import { ManualClock } from "@leasehold/clock/manual";
+import { SqsAccount } from "@leasehold/embedded-sqs";
 import { describe, expect, test } from "vitest";
-import { SqsAccount } from "../index.ts";
 
 describe("the options of an account", () => {
   test("are refused all at once when they make no sense", () => {

@@ -1,5 +1,5 @@
+import type { RequestAnswered, RequestBegun } from "@leasehold/embedded-sqs";
 import { describe, expect, test } from "vitest";
-import type { RequestAnswered, RequestBegun } from "../index.ts";
 import { only, resultOf, setupAccount } from "./account-setup.ts";
 
 async function setup() {

@@ -9,8 +9,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock } from "@leasehold/clock/manual";
+import { DamagedStateError, SqsAccount } from "@leasehold/embedded-sqs";
 import { afterEach, describe, expect, test } from "vitest";
-import { DamagedStateError, SqsAccount } from "../index.ts";
 import { countingIds, only, reportOf, setupAccount, testQueue } from "./account-setup.ts";
 
 const folders: string[] = [];

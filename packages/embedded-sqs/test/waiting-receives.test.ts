@@ -1,5 +1,8 @@
+import type { Clock } from "@leasehold/clock";
+import { ManualClock } from "@leasehold/clock/manual";
+import { SqsAccount } from "@leasehold/embedded-sqs";
 import { describe, expect, test } from "vitest";
-import { only, reportOf, resultOf, setupAccount } from "./account-setup.ts";
+import { only, reportOf, resultOf, setupAccount, testQueue } from "./account-setup.ts";
 
 async function setup(options = {}) {
   const { clock, account, queue, fifo } = setupAccount(options);
@@ -67,6 +70,26 @@ describe("a long poll", () => {
     await clock.advance(19_000);
 
     expect(await answer).toEqual({ bodies: ["a"], afterMs: 11_000 });
+  });
+
+  test("wakes although its timer came early, as Node's may", async () => {
+    const clock = new ManualClock();
+    const early: Clock = {
+      monotonicMs: () => clock.monotonicMs(),
+      wallMs: () => clock.wallMs(),
+      sleep: (durationMs, signal) => clock.sleep(durationMs, signal),
+      schedule: (delayMs, run) => clock.schedule(delayMs > 1 ? delayMs - 1 : delayMs, run),
+    };
+    const account = new SqsAccount(early);
+    const { QueueUrl } = await account.perform("CreateQueue", { QueueName: "jobs" });
+    const q = testQueue(account, QueueUrl);
+    await q.send("a", { DelaySeconds: 7 });
+    const answer = q
+      .bodies({ WaitTimeSeconds: 20 })
+      .then((bodies) => [bodies, clock.monotonicMs()]);
+    await clock.advance(20_000);
+
+    expect(await answer).toEqual([["a"], 7_000]);
   });
 
   test("wakes when a delay ends", async () => {
