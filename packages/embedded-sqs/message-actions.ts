@@ -22,6 +22,7 @@ import type {
   OnQueue,
   ReceiveFields,
   ReceiveResult,
+  Seconds,
   SendFields,
   SendResult,
 } from "./sqs-api.ts";
@@ -44,7 +45,7 @@ export interface ActionContext {
 }
 
 type HandleFields = { readonly ReceiptHandle?: string | undefined };
-type VisibilityFields = HandleFields & { readonly VisibilityTimeout?: number | undefined };
+type VisibilityFields = HandleFields & { readonly VisibilityTimeout?: Seconds | undefined };
 
 /** SendMessage. @throws SqsError */
 export function sendMessage(input: OnQueue & SendFields, context: ActionContext): SendResult {

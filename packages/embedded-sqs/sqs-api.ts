@@ -1,5 +1,8 @@
 /** What the actions take and give, in the words and units of SQS's own API (seconds, PascalCase). */
 
+/** Whole seconds: the one unit of time in SQS's API, also where the name does not say so. */
+export type Seconds = number;
+
 /** A message attribute on its way in or out. */
 export interface MessageAttribute {
   readonly DataType?: string | undefined;
@@ -13,7 +16,7 @@ export type MessageAttributes = Readonly<Record<string, MessageAttribute>>;
 /** What SendMessage takes besides the queue; with `Id` it is an entry of SendMessageBatch. */
 export interface SendFields {
   readonly MessageBody?: string | undefined;
-  readonly DelaySeconds?: number | undefined;
+  readonly DelaySeconds?: Seconds | undefined;
   readonly MessageAttributes?: MessageAttributes | undefined;
   readonly MessageSystemAttributes?: MessageAttributes | undefined;
   readonly MessageGroupId?: string | undefined;
@@ -32,8 +35,8 @@ export interface SendResult {
 /** What ReceiveMessage takes besides the queue. */
 export interface ReceiveFields {
   readonly MaxNumberOfMessages?: number | undefined;
-  readonly VisibilityTimeout?: number | undefined;
-  readonly WaitTimeSeconds?: number | undefined;
+  readonly VisibilityTimeout?: Seconds | undefined;
+  readonly WaitTimeSeconds?: Seconds | undefined;
   readonly AttributeNames?: readonly string[] | undefined;
   readonly MessageSystemAttributeNames?: readonly string[] | undefined;
   readonly MessageAttributeNames?: readonly string[] | undefined;
