@@ -211,7 +211,7 @@ export class ClaimLoop {
       cancelStall();
       this.#activeAtMs = this.#nowMs();
       ended.resolve();
-      slots.giveBack(reserved - kept);
+      slots.unreserve(reserved - kept);
       this.#parts.onPollEnd();
       this.consider();
     });
@@ -225,6 +225,7 @@ export class ClaimLoop {
       const leases = await source.claim({ maxMessages: reserved, waitMs, signal: abort.signal });
       this.#open.delete(poll);
       this.#onAnswer(poll, reserved, leases.length);
+      this.#parts.slots.occupy(leases.length);
       if (leases.length > 0) this.#parts.onLeases(leases);
       return leases.length;
     } catch (error) {

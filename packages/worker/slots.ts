@@ -8,6 +8,7 @@ export class Slots {
   readonly #clock: Clock;
   readonly #listeners = new Set<() => void>();
   #free: number;
+  #busy = 0;
   #freeSinceMs: number;
 
   constructor(total: number, clock: Clock) {
@@ -21,8 +22,9 @@ export class Slots {
     return this.#free;
   }
 
+  /** Slots in which a run is. */
   get busy(): number {
-    return this.total - this.#free;
+    return this.#busy;
   }
 
   /** Since when, on the monotonic clock, a slot has been free without a break. */
@@ -30,24 +32,39 @@ export class Slots {
     return this.#freeSinceMs;
   }
 
-  /** Takes slots out; never more than are free. */
+  /** Takes slots out for a poll; never more than are free. */
   reserve(wanted: number): number {
     const taken = Math.min(wanted, this.#free);
     this.#free -= taken;
     return taken;
   }
 
-  /** Puts slots back and tells those who wait for room. */
-  giveBack(slots: number): void {
-    if (slots <= 0) return;
-    if (this.#free === 0) this.#freeSinceMs = this.#clock.monotonicMs();
-    this.#free = Math.min(this.total, this.#free + slots);
-    for (const listener of [...this.#listeners]) listener();
+  /** The poll brought work: this many of its slots are used. */
+  occupy(slots: number): void {
+    this.#busy += slots;
+  }
+
+  /** The poll is over: slots that it did not use are free again. */
+  unreserve(slots: number): void {
+    this.#putBack(slots);
+  }
+
+  /** A run is over. */
+  vacate(): void {
+    this.#busy -= 1;
+    this.#putBack(1);
   }
 
   /** Calls `listener` whenever slots were put back; returns how to stop. */
   onFree(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  #putBack(slots: number): void {
+    if (slots <= 0) return;
+    if (this.#free === 0) this.#freeSinceMs = this.#clock.monotonicMs();
+    this.#free += slots;
+    for (const listener of [...this.#listeners]) listener();
   }
 }

@@ -181,7 +181,7 @@ export class WorkerLife {
       if (this.#drain !== undefined) {
         this.#emit({ kind: "drain.late-arrival", lease: lease.ref });
       }
-      void this.#work(lease, queue.run).then(() => this.#slots.giveBack(1));
+      void this.#work(lease, queue.run).then(() => this.#slots.vacate());
     }
   }
 
