@@ -27,6 +27,8 @@ export interface BillingConfig {
   readonly renderAtLeastMs: number;
   readonly admin: AdminConfig;
   readonly logLevel: LogLevel;
+  /** The release, as the image or the deploy says it; in every log line. */
+  readonly version: string;
 }
 
 /** Where AWS is; without an endpoint it is the region's own. */
@@ -41,14 +43,11 @@ export interface AdminConfig {
   readonly host: string;
   /** 0 is any free port. */
   readonly port: number;
-  /** Without one nobody can drain or pause by HTTP. */
-  readonly token?: string;
 }
 
 /** A laptop has few cores, a task even fewer; more threads than this only take memory. */
 const MOST_DEFAULT_THREADS = 4;
 const LONGEST_TRIAL_MS = 3_600_000;
-const SHORTEST_TOKEN = 16;
 
 /**
  * Reads the variables `AWS_REGION`, `AWS_ENDPOINT_URL[_SQS|_DYNAMODB]`, `LOG_LEVEL` and
@@ -68,6 +67,7 @@ export function readConfig(environment: Environment = process.env): BillingConfi
     renderAtLeastMs: reader.wholeNumber("BILLING_RENDER_MS", 0, 0, LONGEST_TRIAL_MS),
     admin: readAdmin(reader),
     logLevel: reader.word<LogLevel>("LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),
+    version: reader.optional("BILLING_VERSION") ?? "unreleased",
   };
   reader.refuseUnknown("BILLING_");
   if (reader.problems.length > 0) throw new InvalidConfigError(reader.problems);
@@ -108,16 +108,10 @@ function readAws(reader: EnvironmentReader): AwsConfig {
 }
 
 function readAdmin(reader: EnvironmentReader): AdminConfig {
-  const host = reader.optional("BILLING_ADMIN_HOST") ?? "127.0.0.1";
-  const port = reader.wholeNumber("BILLING_ADMIN_PORT", 8080, 0, 65_535);
-  const token = reader.optional("BILLING_ADMIN_TOKEN");
-  if (token === undefined) return { host, port };
-  if (token.length < SHORTEST_TOKEN) {
-    const mend = "Write a longer one, or leave it out to switch the commands off.";
-    const got = `${token.length} characters`;
-    reader.refuse("BILLING_ADMIN_TOKEN", `have at least ${SHORTEST_TOKEN} characters`, mend, got);
-  }
-  return { host, port, token };
+  return {
+    host: reader.optional("BILLING_ADMIN_HOST") ?? "127.0.0.1",
+    port: reader.wholeNumber("BILLING_ADMIN_PORT", 8080, 0, 65_535),
+  };
 }
 
 /** One core is left to the main thread, which extends leases. */

@@ -17,7 +17,7 @@ export interface ConfigProblem {
   readonly name: string;
   /** The end of "`name` must ...". */
   readonly must: string;
-  /** What it is instead; never the value of a secret. */
+  /** What it is instead. */
   readonly got: string;
   /** What to do about it, as a sentence. */
   readonly mend: string;

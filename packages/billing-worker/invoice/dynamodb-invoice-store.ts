@@ -64,6 +64,25 @@ export class DynamoDbInvoiceStore implements InvoiceStore {
     return judgePayment(await this.find(key), payment) ?? { kind: "not-found" };
   }
 
+  /**
+   * Looks whether the table answers, by reading an invoice that cannot exist: that needs no right
+   * beyond those of the jobs.
+   *
+   * @throws Error that names the table and says what to do
+   */
+  async assertReachable(): Promise<void> {
+    try {
+      await this.#read({ tenantId: "", invoiceId: "" });
+    } catch (cause) {
+      const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
+      const why =
+        name === "ResourceNotFoundException"
+          ? "does not exist in this account and region: create it"
+          : `cannot be read (${name}: ${message}): check endpoint, region and credentials`;
+      throw new Error(`table ${this.#tableName} ${why}`, { cause });
+    }
+  }
+
   #payCommand(key: InvoiceKey, payment: Payment): UpdateItemCommand {
     return new UpdateItemCommand({
       TableName: this.#tableName,

@@ -1,0 +1,38 @@
+/** One import to run a service; every part stays usable alone from its own package. */
+
+export {
+  type ContractInput,
+  type DeploymentContract,
+  defineContract,
+  formatFindings,
+  type PresetName,
+  presets,
+  verifyContract,
+} from "@leasehold/deployment-contract";
+export {
+  type AnyJobDefinition,
+  type ChildJob,
+  defineJob,
+  type Job,
+  type JobContext,
+  type JobDefinition,
+  type JobHandler,
+  PermanentJobError,
+  RetryLaterError,
+} from "@leasehold/job";
+export {
+  createProducer,
+  type JobKind,
+  type JobToSend,
+  type Producer,
+  type SendResult,
+} from "@leasehold/producer";
+export type { ShutdownReport, Worker, WorkerEvent, WorkerOptions } from "@leasehold/worker";
+export { QueueLookUpError } from "./errors.ts";
+export { createService, type Service, type ServiceParts } from "./leasehold.ts";
+export type { QueueUrls } from "./queue-directory.ts";
+export {
+  runWorkerProcess,
+  type WorkerProcessParts,
+  type WorkerProcessSource,
+} from "./run-worker-process.ts";

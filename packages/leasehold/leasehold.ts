@@ -1,0 +1,162 @@
+/** A worker, its clients and its producers, wired from a contract and jobs. */
+
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { type Clock, systemClock } from "@leasehold/clock";
+import {
+  type DeploymentContract,
+  type QueueContract,
+  workerTimings,
+} from "@leasehold/deployment-contract";
+import type { AnyJobDefinition } from "@leasehold/job";
+import {
+  type LeaseQueue,
+  type SqsClients,
+  type SqsConnection,
+  sqsClients,
+  sqsLeaseQueue,
+} from "@leasehold/lease";
+import { createProducer, type Producer } from "@leasehold/producer";
+import { createWorker, type Worker, type WorkerOptions } from "@leasehold/worker";
+import { gatedLeaseQueue } from "./gated-lease-queue.ts";
+import { QueueDirectory, type QueueUrls } from "./queue-directory.ts";
+import { rememberSuccess } from "./remember-success.ts";
+
+/** What a service is made of. */
+export interface ServiceParts {
+  readonly contract: DeploymentContract;
+  readonly jobs: readonly AnyJobDefinition[];
+  /** Region, endpoint, credentials; timeouts, retries and sockets come from the contract. */
+  readonly sqs: SqsConnection;
+  /** Queues whose URLs are known; all others are looked up by their names. */
+  readonly queueUrls?: QueueUrls;
+  /**
+   * Looks whether all else that the jobs need is there, for example a table, and throws what is
+   * missing. Asked before the first claim, again and again until `options.claimPatienceMs` is over.
+   */
+  readonly checkDependencies?: () => Promise<void>;
+  /** Which queue a child job goes to, by its type. @defaultValue the contract's first queue */
+  readonly queueOfChild?: (jobType: string) => string;
+  /** @defaultValue a random name */
+  readonly workerId?: string;
+  /** The release of the service, for logs. @defaultValue "unknown" */
+  readonly version?: string;
+  readonly options?: WorkerOptions;
+  /** @defaultValue the time of this machine */
+  readonly clock?: Clock;
+}
+
+/** A worker that has not started, and what it works with. */
+export interface Service {
+  readonly worker: Worker;
+  /**
+   * Sends jobs to a queue of the contract.
+   *
+   * @throws RangeError when it has no such queue
+   * @throws QueueLookUpError when the queue is not there yet; asking again looks again
+   */
+  producer(queueName: string): Promise<Producer>;
+  /** Closes the sockets; only after the worker has ended. */
+  close(): void;
+}
+
+/**
+ * Wires a service. Nothing is asked of AWS and no signal is heard before `worker.start()`;
+ * `runWorkerProcess` does all that a process needs around it.
+ *
+ * @throws ContractViolationError when the contract's numbers would lose or double work
+ * @throws InvalidOptionsError when parts do not belong together
+ */
+export function createService(parts: ServiceParts): Service {
+  const wiring = new Wiring(parts);
+  try {
+    return { worker: wiring.worker(), producer: wiring.producer, close: () => wiring.close() };
+  } catch (error) {
+    wiring.close();
+    throw error;
+  }
+}
+
+/** The clients of one service and what goes through them. */
+class Wiring {
+  readonly #parts: ServiceParts;
+  readonly #clock: Clock;
+  readonly #clients: SqsClients;
+  /** Apart from the leases' client, whose sockets an extension must never wait for. */
+  readonly #sending: SQSClient;
+  readonly #directory: QueueDirectory;
+  readonly #checkDependencies: () => Promise<void>;
+  readonly #producers = new Map<string, Producer>();
+
+  constructor(parts: ServiceParts) {
+    const { contract, sqs, queueUrls, checkDependencies = async () => {} } = parts;
+    this.#parts = parts;
+    this.#clock = parts.clock ?? systemClock;
+    this.#clients = clientsFor(contract, sqs);
+    this.#sending = new SQSClient({ ...sqs, maxAttempts: 1 });
+    this.#directory = new QueueDirectory(this.#clients.lease, queueUrls);
+    this.#checkDependencies = rememberSuccess(checkDependencies);
+  }
+
+  worker(): Worker {
+    const { contract, jobs, options, workerId, version } = this.#parts;
+    return createWorker({
+      ...{ contract, jobs, clock: this.#clock },
+      queues: contract.queues.map((queue) => this.#leaseQueue(queue)),
+      sender: {
+        sendJob: async (job) => {
+          const producer = await this.producer(this.#queueOfChild(job.type));
+          return await producer.sendJob(job);
+        },
+      },
+      ...(options === undefined ? {} : { options }),
+      ...(workerId === undefined ? {} : { workerId }),
+      ...(version === undefined ? {} : { version }),
+    });
+  }
+
+  readonly producer = async (queueName: string): Promise<Producer> => {
+    const { service, queues } = this.#parts.contract;
+    if (!queues.some(({ name }) => name === queueName)) {
+      throw new RangeError(`the contract of ${service} has no queue ${queueName}`);
+    }
+    const queueUrl = await this.#directory.urlOf(queueName);
+    const made =
+      this.#producers.get(queueName) ??
+      createProducer({ client: this.#sending, queueUrl, clock: this.#clock });
+    this.#producers.set(queueName, made);
+    return made;
+  };
+
+  close(): void {
+    this.#clients.destroy();
+    this.#sending.destroy();
+  }
+
+  #leaseQueue({ name, fifo, deadLetter }: QueueContract): LeaseQueue {
+    const open = async () => {
+      const [queueUrl, deadLetterQueueUrl] = await Promise.all([
+        this.#directory.urlOf(name),
+        this.#directory.urlOf(deadLetter.name),
+        this.#checkDependencies(),
+      ]);
+      const clock = this.#clock;
+      return sqsLeaseQueue({ clients: this.#clients, queueUrl, deadLetterQueueUrl, name, clock });
+    };
+    return gatedLeaseQueue({ name, fifo, open });
+  }
+
+  #queueOfChild(jobType: string): string {
+    const { contract, queueOfChild } = this.#parts;
+    return queueOfChild?.(jobType) ?? contract.queues[0]?.name ?? "";
+  }
+}
+
+function clientsFor(contract: DeploymentContract, sqs: SqsConnection): SqsClients {
+  const { lease, receive } = workerTimings(contract);
+  return sqsClients(sqs, {
+    callTimeoutMs: lease.callTimeoutMs,
+    connectTimeoutMs: Math.max(1, lease.connectTimeoutMs),
+    receiveSlackMs: Math.max(...receive.map(({ timeoutMs, waitMs }) => timeoutMs - waitMs)),
+    maxSockets: lease.sockets,
+  });
+}
