@@ -6,7 +6,6 @@ export {
   type MalformedReason,
   type OutgoingJob,
   type RawJob,
-  readEnvelope,
   writeEnvelope,
 } from "./envelope.ts";
 export {
@@ -45,3 +44,4 @@ export type {
   SentChild,
 } from "./job-context.ts";
 export { checkPayload, type PayloadCheck } from "./payload-schema.ts";
+export { readEnvelope } from "./read-envelope.ts";

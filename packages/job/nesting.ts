@@ -4,14 +4,17 @@
  * The deepest nesting that a message body may have, envelope included. `JSON.parse` copes with any
  * depth, but schemas, clones and log serializers recurse, and a megabyte of brackets ends them.
  */
-export const MAX_NESTING = 128;
+const MAX_NESTING = 128;
+
+/** How the limit is named to whoever passed it. */
+export const DEPTH_PROBLEM: string = `it nests deeper than ${MAX_NESTING} levels`;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
-/** Whether a text opens more than `MAX_NESTING` brackets at once, brackets within strings apart. */
+/** Whether a text nests too deep, brackets within strings apart. */
 export function nestsTooDeep(json: string): boolean {
   let depth = 0;
   let isInString = false;
