@@ -27,7 +27,7 @@ export interface ExtensionAttempts {
 
 /** The next change of visibility that a lease needs. */
 export interface ExtensionPlan {
-  /** From now; 0 or less when it is due. */
+  /** From now; 0 when it is due. */
   readonly dueInMs: number;
   /** Whole seconds, if it were sent now. */
   readonly visibilityTimeoutMs: number;
@@ -53,7 +53,7 @@ export function planExtension(
 ): ExtensionPlan | undefined {
   const heldMs = leftMs(times.validUntil, at);
   if (heldMs < options.callTimeoutMs) return undefined;
-  const pauseMs = attempts.pausedUntil === undefined ? 0 : leftMs(attempts.pausedUntil, at);
+  const pauseMs = Math.max(0, leftMs(attempts.pausedUntil ?? at, at));
   const targetMs = drainTargetAtMs - at.monotonicMs;
   const limitMs = Math.min(targetMs, longestVisibilityMs(times.claimedAt, at, options));
   const visibilityTimeoutMs = wholeSeconds(Math.min(options.visibilityTimeoutMs, limitMs));

@@ -50,7 +50,7 @@ export class LeaseCalls {
     };
     const fail = (code: string, cause?: unknown) =>
       answer(Array.from({ length: entries }, () => ({ kind: "unknown", code, cause })));
-    const cancelTimeout = this.#clock.schedule(this.#callTimeoutMs, () => fail("CallTimeout"));
+    const cancelTimeout = this.#clock.schedule(this.#callTimeoutMs, () => fail("TimeoutError"));
     this.#inFlight.add(promise);
     invoke(call).then(answer, (error: unknown) => fail("CallFailed", error));
     return promise;

@@ -122,7 +122,7 @@ export class LeaseExtender {
     this.#timer = undefined;
     for (const { lease } of [...this.#watches.values()]) lease.apply({ kind: "tick" });
     const plans = this.#plans(now(this.#parts.clock));
-    const isDue = ({ plan }: Due) => plan.dueInMs <= 0;
+    const isDue = ({ plan }: Due) => plan.dueInMs === 0;
     const due = plans.filter(isDue);
     const calls = Math.ceil(due.length / MAX_BATCH_ENTRIES);
     const rideMs = this.#parts.options.extendEveryMs * RIDE_ALONG_SHARE;
