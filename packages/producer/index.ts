@@ -1,14 +1,11 @@
-/** Sends jobs: see `producer.ts`. */
+/** Sends jobs: see `producer.ts`; what may be sent: `prepared-job.ts`. */
 
 export { JobTooLargeError, SendFailedError, UnsendableJobError } from "./errors.ts";
 export type { ProducerOptions } from "./options.ts";
+export type { JobKind, JobToSend, TypedJobToSend, UnpreparedError } from "./prepared-job.ts";
 export {
   createProducer,
-  type JobKind,
-  type JobToSend,
   type Producer,
   type ProducerArguments,
-  type RefusalError,
   type SendResult,
-  type TypedJobToSend,
 } from "./producer.ts";

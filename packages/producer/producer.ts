@@ -1,70 +1,30 @@
 /** Sends jobs, one or many, with a result for each, in order. */
 
 import type { Clock } from "@leasehold/clock";
-import {
-  checkPayload,
-  InvalidIdentityError,
-  InvalidPayloadError,
-  type JobDefinition,
-  type JobIdentity,
-  type JobSender,
-  parseJobId,
-  parseJobType,
-  parseTenantId,
-  type SentChild,
-} from "@leasehold/job";
-import { JobTooLargeError, type SendFailedError, UnsendableJobError } from "./errors.ts";
-import { type MessageEntry, writeEntry } from "./message-entry.ts";
+import type { ChildJob, JobSender, SentChild } from "@leasehold/job";
+import type { SendFailedError } from "./errors.ts";
+import type { MessageEntry } from "./message-entry.ts";
 import {
   type ProducerOptions,
   type ResolvedProducerOptions,
   resolveProducerOptions,
 } from "./options.ts";
+import {
+  type JobKind,
+  type JobToSend,
+  prepareJob,
+  type TypedJobToSend,
+  type UnpreparedError,
+} from "./prepared-job.ts";
 import { packBatches } from "./send-batch.ts";
-import { type SendTarget, SqsSender } from "./sqs-sender.ts";
+import { type SendOutcome, type SendTarget, SqsSender } from "./sqs-sender.ts";
 import { createUuidV7 } from "./uuid-v7.ts";
-
-/** What a producer must know of a type of job: a `JobDefinition`, or as much of it as it shares. */
-export type JobKind<Input = unknown> = Pick<
-  // biome-ignore lint/suspicious/noExplicitAny: what the handler gets does not matter here
-  JobDefinition<string, Input, any>,
-  "type" | "schema"
->;
-
-/** A job to send. */
-export interface JobToSend<Payload = unknown> {
-  readonly tenantId: string;
-  /**
-   * The job's business identity, for example an invoice id and its version: sending the same job
-   * again is then the same job.
-   * @defaultValue a new UUID of version 7: each call makes another job
-   */
-  readonly jobId?: string;
-  readonly payload: Payload;
-  /** Rounded up to whole seconds; 0..900,000, and 0 on FIFO queues. @defaultValue 0 */
-  readonly delayMs?: number;
-  /** FIFO queues only: jobs of the same key come in order. @defaultValue the tenant */
-  readonly orderingKey?: string;
-  /** W3C trace context, carried as attributes. */
-  readonly traceparent?: string;
-  readonly tracestate?: string;
-}
-
-/** A job to send, and its kind; a bare type sends the payload unchecked. */
-export type TypedJobToSend = JobToSend & { readonly type: string | JobKind };
-
-/** Why a job was refused: nothing was sent, and sending it again unchanged is of no use. */
-export type RefusalError =
-  | InvalidIdentityError
-  | InvalidPayloadError
-  | UnsendableJobError
-  | JobTooLargeError
-  | SendFailedError;
 
 /** What became of one job. */
 export type SendResult =
   | { readonly kind: "sent"; readonly messageId: string; readonly jobId: string }
-  | { readonly kind: "refused"; readonly error: RefusalError }
+  /** Nothing was sent, and sending it again unchanged is of no use. */
+  | { readonly kind: "refused"; readonly error: UnpreparedError | SendFailedError }
   /** Send it again with this `jobId`: when `maybeSent`, the queue may have it already. */
   | {
       readonly kind: "failed";
@@ -75,13 +35,15 @@ export type SendResult =
 
 /** Sends jobs to one queue. Nothing but a bug makes `send` and `sendMany` reject. */
 export interface Producer extends JobSender {
-  /**
-   * Sends one job. Its payload is checked by the schema first and sent as it was given, not as the
-   * schema made it: the worker checks it by the same schema.
-   */
+  /** Sends one job. Its payload is checked by the schema first, and sent as it was given. */
   send<Input>(kind: string | JobKind<Input>, job: JobToSend<NoInfer<Input>>): Promise<SendResult>;
-  /** Sends many, as few calls as SQS allows; one result for each job, in their order. */
+  /** Sends many in as few calls as SQS allows; one result for each job, in their order. */
   sendMany(jobs: readonly TypedJobToSend[]): Promise<readonly SendResult[]>;
+  /**
+   * Sends the child of a running job.
+   * @throws the error of its result when it was not, or not surely, sent
+   */
+  sendJob(job: Required<ChildJob>): Promise<SentChild>;
 }
 
 /** What a producer works with. */
@@ -106,8 +68,8 @@ export function createProducer(args: ProducerArguments): Producer {
   return new SqsProducer(new SqsSender(args, options, ports), options, args.clock);
 }
 
-/** A job that may go out. */
-interface Prepared {
+/** An entry that waits for its batch, and where its result belongs. */
+interface Waiting {
   readonly index: number;
   readonly jobId: string;
   readonly entry: MessageEntry;
@@ -133,19 +95,13 @@ class SqsProducer implements Producer {
     job: JobToSend<NoInfer<Input>>,
   ): Promise<SendResult> {
     const [result] = await this.sendMany([{ ...job, type: kind as string | JobKind }]);
-    if (result === undefined) throw new Error("no result for the only job");
-    return result;
+    return result as SendResult;
   }
 
   async sendMany(jobs: readonly TypedJobToSend[]): Promise<readonly SendResult[]> {
     const results = new Array<SendResult>(jobs.length);
-    const prepared: Prepared[] = [];
-    for (const [index, job] of jobs.entries()) {
-      const ready = await this.#prepare(job, index);
-      if ("kind" in ready) results[index] = ready;
-      else prepared.push(ready);
-    }
-    const batches = packBatches(prepared, this.#options.fifo).values();
+    const waiting = await this.#prepare(jobs, results);
+    const batches = packBatches(waiting, this.#options.fifo).values();
     const sendBatches = async () => {
       for (const batch of batches) await this.#sendBatch(batch, results);
     };
@@ -154,72 +110,47 @@ class SqsProducer implements Producer {
     return results;
   }
 
-  async sendJob({ type, ...job }: Parameters<JobSender["sendJob"]>[0]): Promise<SentChild> {
+  async sendJob({ type, ...job }: Required<ChildJob>): Promise<SentChild> {
     const result = await this.send(type, job);
     if (result.kind !== "sent") throw result.error;
     return { jobId: result.jobId, messageId: result.messageId };
   }
 
-  async #prepare(job: TypedJobToSend, index: number): Promise<Prepared | SendResult> {
-    try {
-      const identity = this.#identify(job);
-      if (typeof job.type !== "string") await refuseInvalid(job.type, job.payload);
-      const entry = this.#write(job, identity);
-      return { index, jobId: identity.jobId, entry, bytes: entry.bytes, groupId: entry.groupId };
-    } catch (error) {
-      if (isRefusal(error)) return { kind: "refused", error };
-      throw error;
-    }
-  }
-
-  #identify(job: TypedJobToSend): JobIdentity {
-    return {
-      tenantId: parseTenantId(job.tenantId),
-      jobId: parseJobId(job.jobId ?? this.#newJobId()),
-      jobType: parseJobType(typeof job.type === "string" ? job.type : job.type.type),
+  /** Puts down the refusals and returns the rest. */
+  async #prepare(jobs: readonly TypedJobToSend[], results: SendResult[]): Promise<Waiting[]> {
+    const facts = {
+      fifo: this.#options.fifo,
+      createdAtMs: this.#clock.wallMs(),
+      newJobId: this.#newJobId,
     };
-  }
-
-  #write(job: TypedJobToSend, identity: JobIdentity): MessageEntry {
-    const { payload, delayMs = 0, orderingKey, traceparent, tracestate } = job;
-    return writeEntry(
-      {
-        ...identity,
-        payload,
-        createdAtMs: this.#clock.wallMs(),
-        ...(traceparent ? { traceparent } : {}),
-        ...(tracestate ? { tracestate } : {}),
-      },
-      { fifo: this.#options.fifo, delayMs, ...(orderingKey === undefined ? {} : { orderingKey }) },
-    );
-  }
-
-  async #sendBatch(batch: readonly Prepared[], results: SendResult[]): Promise<void> {
-    const outcomes = await this.#sender.send(batch.map(({ entry }) => entry));
-    for (const [at, { index, jobId }] of batch.entries()) {
-      const outcome = outcomes[at];
-      if (outcome === undefined) throw new Error("fewer outcomes than entries");
-      if (outcome.kind === "sent") results[index] = { ...outcome, jobId };
-      else if (outcome.kind === "refused")
-        results[index] = { kind: "refused", error: outcome.error };
-      else {
-        const { error } = outcome;
-        results[index] = { kind: "failed", error, maybeSent: error.maybeSent, jobId };
+    const waiting: Waiting[] = [];
+    for (const [index, job] of jobs.entries()) {
+      const prepared = await prepareJob(job, facts);
+      if (prepared.kind === "refused") {
+        results[index] = prepared;
+      } else {
+        const { jobId, entry } = prepared;
+        waiting.push({ index, jobId, entry, bytes: entry.bytes, groupId: entry.groupId });
       }
     }
+    return waiting;
+  }
+
+  async #sendBatch(batch: readonly Waiting[], results: SendResult[]): Promise<void> {
+    const outcomes = await this.#sender.send(batch.map(({ entry }) => entry));
+    for (const [at, { index, jobId }] of batch.entries()) {
+      results[index] = resultOf(outcomes[at] as SendOutcome, jobId);
+    }
   }
 }
 
-async function refuseInvalid(kind: JobKind, payload: unknown): Promise<void> {
-  const check = await checkPayload(kind.schema, payload);
-  if (check.kind === "invalid") throw new InvalidPayloadError(check.problems);
-}
-
-function isRefusal(error: unknown): error is RefusalError {
-  return (
-    error instanceof InvalidIdentityError ||
-    error instanceof InvalidPayloadError ||
-    error instanceof UnsendableJobError ||
-    error instanceof JobTooLargeError
-  );
+function resultOf(outcome: SendOutcome, jobId: string): SendResult {
+  switch (outcome.kind) {
+    case "sent":
+      return { ...outcome, jobId };
+    case "refused":
+      return { kind: "refused", error: outcome.error };
+    case "failed":
+      return { ...outcome, kind: "failed", maybeSent: outcome.error.maybeSent, jobId };
+  }
 }

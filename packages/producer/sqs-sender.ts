@@ -25,8 +25,9 @@ export interface SendTarget {
 /** How the sending of one entry ended, all attempts taken together. */
 export type SendOutcome =
   | { readonly kind: "sent"; readonly messageId: string }
-  /** `refused`: SQS will never take it. `failed`: the attempts are used up. */
-  | { readonly kind: "refused" | "failed"; readonly error: SendFailedError };
+  /** `refused`: SQS will never take it. `failed`: the attempts are used up, or it is not known. */
+  | { readonly kind: "refused"; readonly error: SendFailedError }
+  | { readonly kind: "failed"; readonly error: SendFailedError };
 
 /** What sending depends on. */
 export interface SenderPorts {
