@@ -30,7 +30,7 @@ const TOLD: Readonly<Record<string, Telling>> = {
 
 /** The line for a person, or `undefined` when the record says nothing about the drain. */
 export function tellDrain(line: WorkerLine): string | undefined {
-  return TOLD[line.event]?.(line);
+  return Object.hasOwn(TOLD, line.event) ? TOLD[line.event]?.(line) : undefined;
 }
 
 function showDelay(line: WorkerLine): string {

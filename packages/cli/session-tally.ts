@@ -30,20 +30,20 @@ export const EMPTY_TALLY: SessionTally = Object.freeze({
 });
 
 /** Which counter each event moves, and by how much. */
-const MOVES: Readonly<Record<string, readonly [counter: keyof SessionTally, by: 1 | -1]>> = {
-  "job.started": ["running", 1],
-  "job.ended": ["running", -1],
-  "lease.acked": ["acked", 1],
-  "lease.retried": ["retried", 1],
-  "lease.released": ["released", 1],
-  "lease.dead-lettered": ["deadLettered", 1],
-  "lease.lost": ["lost", 1],
-  "lease.extended": ["extended", 1],
-};
+const MOVES: ReadonlyMap<string, readonly [counter: keyof SessionTally, by: 1 | -1]> = new Map([
+  ["job.started", ["running", 1]],
+  ["job.ended", ["running", -1]],
+  ["lease.acked", ["acked", 1]],
+  ["lease.retried", ["retried", 1]],
+  ["lease.released", ["released", 1]],
+  ["lease.dead-lettered", ["deadLettered", 1]],
+  ["lease.lost", ["lost", 1]],
+  ["lease.extended", ["extended", 1]],
+]);
 
 /** The tally after one more record. */
 export function countLine(tally: SessionTally, { event }: WorkerLine): SessionTally {
-  const [counter, by] = MOVES[event] ?? [];
+  const [counter, by] = MOVES.get(event) ?? [];
   if (counter === undefined || by === undefined) return tally;
   return { ...tally, [counter]: tally[counter] + by };
 }

@@ -1,5 +1,6 @@
 /** A worker of a few lines: deletes what it receives, and does with signals what a test wants. */
 
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -17,7 +18,14 @@ const heard: string[] = [];
 const ending = new AbortController();
 
 function say(event: string, fields: Readonly<Record<string, unknown>> = {}, level = "info"): void {
-  const line = { level, time: new Date().toISOString(), event, msg: `about ${event}`, ...fields };
+  const line = {
+    level,
+    time: new Date().toISOString(),
+    event,
+    msg: `about ${event}`,
+    pid: process.pid,
+    ...fields,
+  };
   console.log(JSON.stringify(line));
 }
 
@@ -71,6 +79,12 @@ const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName: "parr
 say("worker.ready");
 while (!ending.signal.aborted) {
   const poll = { QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 };
+  if (env["PARROT_DEAF"] !== undefined) {
+    // Looks away until it is stopped.
+    say("parrot.polled-nothing");
+    await once(ending.signal, "abort");
+    break;
+  }
   const { Messages = [] } = await client.send(new ReceiveMessageCommand(poll));
   for (const message of Messages) await work(client, QueueUrl, message);
 }

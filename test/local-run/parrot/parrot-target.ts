@@ -1,13 +1,17 @@
 /** The parrot as a target of the local command. */
 
 import { join } from "node:path";
-import { defineContract } from "@leasehold/deployment-contract";
-import type { LocalTarget } from "../../local-target.ts";
+import {
+  type DeploymentContract,
+  defineContract,
+  type PresetName,
+} from "@leasehold/deployment-contract";
 
-export const target: LocalTarget = {
+/** Structurally a `LocalTarget`: a service imports nothing of the command. */
+export const target = {
   name: "parrot",
   command: [join(import.meta.dirname, "parrot-worker.ts")],
-  contract: (preset = "drill") =>
+  contract: (preset: PresetName = "drill"): DeploymentContract =>
     defineContract({
       service: "parrot",
       preset,
@@ -15,8 +19,10 @@ export const target: LocalTarget = {
       ledger: { kind: "none" },
     }),
   tables: [],
-  environment: ({ receiptsFolder }) => ({ PARROT_FOLDER: receiptsFolder }),
-  sampleJobs: ({ count, seed }) =>
+  environment: ({ receiptsFolder }: { readonly receiptsFolder: string }) => ({
+    PARROT_FOLDER: receiptsFolder,
+  }),
+  sampleJobs: ({ count, seed }: { readonly count: number; readonly seed: number }) =>
     Array.from({ length: count }, (_, index) => ({
       type: "parrot.say",
       tenantId: "acme",
