@@ -59,6 +59,21 @@ describe.concurrent("the signal ladder", () => {
     expect((await nthReceive(site, messageId, 2)).receiveCount).toBe(2);
   });
 
+  test("is forced out by the fourth signal, with the signal's own exit code", async () => {
+    await using site = await openTrialSite();
+    const worker = site.startWorker();
+    await sendTrial(site, { do: "ignore-abort", forMs: 300_000 });
+    await worker.waitFor("job.started");
+    const sentAtMs: number[] = [];
+    for (const name of ["SIGTERM", "SIGTERM", "SIGINT", "SIGINT"] as const) {
+      if (sentAtMs.length > 0) await pause(REPEAT_MS + 100);
+      sentAtMs.push(worker.signal(name));
+    }
+    const { code, atMs } = await worker.exited;
+    expect([76, 130]).toContain(code);
+    expect(atMs - (sentAtMs[3] ?? 0)).toBeLessThan(1_000);
+  });
+
   test("drains in an instant when it is idle, whatever the poll's wait", async () => {
     await using site = await openTrialSite();
     const worker = site.startWorker();

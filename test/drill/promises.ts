@@ -47,7 +47,7 @@ export async function sendBilling(
 
 /** Asks the readiness probe without pause; resolves with the moment of its first refusal. */
 export async function readinessTurnsBad(worker: WorkerProcess): Promise<number> {
-  const { url } = await worker.waitFor("admin.listening");
+  const { detail: url } = await worker.waitFor("admin.listening");
   for (;;) {
     const { status } = await fetch(`${String(url)}/readyz`);
     if (status === 503) return Date.now();
