@@ -10,6 +10,7 @@ const TOLD: Readonly<Record<string, Telling>> = {
   "drain.started": (line) => {
     const leftMs = (timeField(line, "drain_by") ?? 0) - (timeField(line, "time") ?? 0);
     const inFlight = numberField(line, "in_flight");
+    if (inFlight === 0) return "drain: nothing in flight, waiting for open polls";
     const jobs = inFlight === 1 ? "1 job in flight" : `${inFlight} jobs in flight`;
     return `drain: ${jobs}, no new claims; jobs may end within ${showDuration(leftMs)}`;
   },

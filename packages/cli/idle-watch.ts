@@ -8,6 +8,8 @@ import type { LocalAws } from "@leasehold/local-aws";
 export interface QueueWatch {
   /** Messages that are visible, in flight or delayed, in all queues together. */
   countUnfinished(): Promise<number>;
+  /** Messages that anybody has sent since the watch began; `undefined` when nobody can tell. */
+  countSent(): number | undefined;
   /** Resolves when it is worth asking again, or when the signal aborts. */
   changed(signal: AbortSignal): Promise<void>;
   /** How often in a row the answer must be nothing before it is believed. */
@@ -55,12 +57,17 @@ export class ChangeBell {
   }
 }
 
+type QueueReport = ReturnType<
+  NonNullable<LocalAws["embedded"]>["account"]["report"]
+>["queues"][string];
+
 /** Queues in this process: exact, and asked only when a request may have changed something. */
 export class EmbeddedWatch implements QueueWatch {
   readonly confirmations = 1;
   readonly #embedded: NonNullable<LocalAws["embedded"]>;
   readonly #queueNames: readonly string[];
   readonly #bell: ChangeBell;
+  readonly #sentBefore: number;
 
   /** @param bell - rung by the owner of the queues at each request */
   constructor(
@@ -71,13 +78,26 @@ export class EmbeddedWatch implements QueueWatch {
     this.#embedded = embedded;
     this.#queueNames = queueNames;
     this.#bell = bell;
+    this.#sentBefore = this.#sent();
   }
 
   async countUnfinished(): Promise<number> {
+    return this.#sum(({ visible, inFlight, delayed }) => visible + inFlight + delayed);
+  }
+
+  countSent(): number {
+    return this.#sent() - this.#sentBefore;
+  }
+
+  #sent(): number {
+    return this.#sum(({ sent }) => sent);
+  }
+
+  #sum(count: (queue: QueueReport) => number): number {
     const { queues } = this.#embedded.account.report();
     return this.#queueNames
       .flatMap((name) => queues[name] ?? [])
-      .reduce((sum, { visible, inFlight, delayed }) => sum + visible + inFlight + delayed, 0);
+      .reduce((sum, queue) => sum + count(queue), 0);
   }
 
   changed(signal: AbortSignal): Promise<void> {
@@ -109,6 +129,10 @@ export class EndpointWatch implements QueueWatch {
     return answers
       .flatMap(({ Attributes = {} }) => COUNTERS.map((name) => Number(Attributes[name] ?? 0)))
       .reduce((sum, value) => sum + value, 0);
+  }
+
+  countSent(): undefined {
+    return undefined;
   }
 
   changed(signal: AbortSignal): Promise<void> {

@@ -12,8 +12,8 @@ export interface JobFeedOptions {
   /** How many; a trickle when absent. */
   readonly jobs?: number;
   readonly seed: number;
-  /** Jobs that were sent and are not done yet: a trickle waits while they are many. */
-  readonly backlog: () => number;
+  /** Jobs that are not done yet, whoever sent them: a trickle waits while they are many. */
+  readonly countUnfinished: () => Promise<number>;
   readonly onSent: (count: number) => void;
   /** One sentence for each job that could not be sent. */
   readonly onFailed: (problem: string) => void;
@@ -42,7 +42,7 @@ export async function feedJobs(options: JobFeedOptions, stop: AbortSignal): Prom
 
 async function trickle(options: JobFeedOptions, stop: AbortSignal): Promise<void> {
   for (let round = 0; !stop.aborted; round += 1) {
-    if (options.backlog() < TRICKLE_BACKLOG) {
+    if ((await options.countUnfinished()) < TRICKLE_BACKLOG) {
       // Each round has a seed of its own, so that no two jobs of a session are the same.
       const seed = options.seed + round;
       await send(options, [...options.target.sampleJobs({ count: TRICKLE_JOBS, seed })]);

@@ -11,6 +11,8 @@ import { isAtLeast, nameJob, type WorkerLine } from "./worker-line.ts";
 /** How things stand, for the status line. */
 export interface SessionStanding {
   readonly sent: number;
+  /** Jobs that jobs have sent in turn. */
+  readonly sentByJobs: number;
   readonly receipts: number;
   readonly tally: SessionTally;
 }
@@ -53,7 +55,7 @@ export class SessionView {
   }
 
   /** Replaces the status line. */
-  showStanding({ sent, receipts, tally }: SessionStanding): void {
+  showStanding({ sent, sentByJobs, receipts, tally }: SessionStanding): void {
     const troubles: readonly (readonly [number, string])[] = [
       [tally.retried, "retried"],
       [tally.released, "released"],
@@ -64,7 +66,7 @@ export class SessionView {
       .filter(([count]) => count > 0)
       .map(([count, what]) => `${what} ${count}`);
     const parts = [
-      `jobs sent ${sent}`,
+      `jobs sent ${sent}${sentByJobs > 0 ? ` + ${sentByJobs} by jobs` : ""}`,
       `running ${tally.running}`,
       `done ${tally.acked}`,
       `leases extended ${tally.extended}`,

@@ -63,7 +63,7 @@ export class Session {
 
   /** @throws whatever the feed or the queues threw, after the worker has ended */
   async run(): Promise<SessionEnd> {
-    const { presses, receiptsFolder } = this.#options;
+    const { presses } = this.#options;
     const worker = await this.#startWorker();
     const stopHearing = presses.onPress((name) => this.#stop(worker, name));
     if (presses.stopped.aborted) this.#stop(worker, "SIGTERM");
@@ -74,8 +74,7 @@ export class Session {
     this.#ended.abort();
     stopHearing();
     await refreshing;
-    const receipts = await countReceipts(receiptsFolder);
-    this.#view.showStanding({ sent: this.#sent, receipts, tally: this.#tally });
+    const receipts = await this.#showStanding();
     this.#view.showReport();
     await work;
     return {
@@ -117,7 +116,7 @@ export class Session {
         {
           ...this.#options.feed,
           clock: this.#clock,
-          backlog: () => this.#sent - this.#tally.acked - this.#tally.deadLettered,
+          countUnfinished: () => this.#options.watch.countUnfinished(),
           onSent: (count) => {
             this.#sent += count;
           },
@@ -148,12 +147,19 @@ export class Session {
   }
 
   async #refresh(): Promise<void> {
-    const { output, receiptsFolder } = this.#options;
-    const everyMs = output.isLive ? LIVE_REFRESH_MS : PLAIN_REFRESH_MS;
+    const everyMs = this.#options.output.isLive ? LIVE_REFRESH_MS : PLAIN_REFRESH_MS;
     while (!this.#ended.signal.aborted) {
       await this.#clock.sleep(everyMs, this.#ended.signal);
-      const receipts = await countReceipts(receiptsFolder);
-      this.#view.showStanding({ sent: this.#sent, receipts, tally: this.#tally });
+      await this.#showStanding();
     }
+  }
+
+  /** @returns how many receipts there are */
+  async #showStanding(): Promise<number> {
+    const { receiptsFolder, watch } = this.#options;
+    const receipts = await countReceipts(receiptsFolder);
+    const sentByJobs = Math.max(0, (watch.countSent() ?? this.#sent) - this.#sent);
+    this.#view.showStanding({ sent: this.#sent, sentByJobs, receipts, tally: this.#tally });
+    return receipts;
   }
 }

@@ -24,7 +24,7 @@ export function readReport(record: unknown): ShutdownReport | undefined {
 
 function readCause(value: unknown): ShutdownCause {
   const fields = isFields(value) ? value : {};
-  switch (fields["cause"]) {
+  switch (fields["kind"]) {
     case "signal":
       return { kind: "signal", signal: String(fields["signal"]) };
     case "request":

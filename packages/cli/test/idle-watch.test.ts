@@ -13,6 +13,7 @@ function setup(confirmations: number) {
       queue.asked += 1;
       return queue.unfinished;
     },
+    countSent: () => undefined,
     changed: (signal: AbortSignal) => bell.next(signal),
   };
   const state = { isIdle: false };

@@ -43,7 +43,7 @@ function setup({
     clock,
     seed: 7,
     ...(jobs === undefined ? {} : { jobs }),
-    backlog: () => standing.backlog,
+    countUnfinished: async () => standing.backlog,
     onSent: (count: number) => {
       standing.sent += count;
     },

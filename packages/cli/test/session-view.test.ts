@@ -13,7 +13,7 @@ const job = {
 };
 
 const report = {
-  cause: { cause: "signal", signal: "SIGINT" },
+  cause: { kind: "signal", signal: "SIGINT" },
   exit_code: 75,
   summary: "1 job was released unfinished",
   started_at: "2026-05-01T10:00:00.000Z",
@@ -156,12 +156,17 @@ describe("what people see of a session", () => {
     const { view, written } = setup();
     const tally = { ...EMPTY_TALLY, running: 2, acked: 7, extended: 3 };
 
-    view.showStanding({ sent: 10, receipts: 4, tally });
-    view.showStanding({ sent: 10, receipts: 4, tally: { ...tally, lost: 1, retried: 2 } });
+    view.showStanding({ sent: 10, sentByJobs: 0, receipts: 4, tally });
+    view.showStanding({
+      sent: 10,
+      sentByJobs: 5,
+      receipts: 4,
+      tally: { ...tally, lost: 1, retried: 2 },
+    });
 
     expect(written).toEqual([
       "jobs sent 10  running 2  done 7  leases extended 3  PDFs 4",
-      "jobs sent 10  running 2  done 7  leases extended 3  PDFs 4  retried 2  leases lost 1",
+      "jobs sent 10 + 5 by jobs  running 2  done 7  leases extended 3  PDFs 4  retried 2  leases lost 1",
     ]);
   });
 });
@@ -174,7 +179,7 @@ describe("what machines see of a session", () => {
     show("lease.acked", job, "debug");
     const warning = show("lease.lost", job, "error");
     view.showLine("no record", undefined);
-    view.showStanding({ sent: 1, receipts: 0, tally: EMPTY_TALLY });
+    view.showStanding({ sent: 1, sentByJobs: 0, receipts: 0, tally: EMPTY_TALLY });
 
     expect(written).toEqual([info, warning]);
   });

@@ -45,7 +45,7 @@ function report(): void {
   const phasesMs = { draining: 10, aborting: 0, releasing: 0, flushing: 1 };
   say("drain.finished", {
     report: {
-      cause: { cause: "signal", signal: heard.join("+") },
+      cause: { kind: "signal", signal: heard.join("+") },
       exit_code: exitCode,
       summary: "said by the parrot",
       started_at: now,
