@@ -7,11 +7,11 @@ import {
   ClaimFailedError,
   type DeadLetterCopy,
   type LeaseQueue,
-  type MessageAttribute,
   type Receipt,
   type ReceiveRequest,
   type VisibilityChange,
 } from "@leasehold/lease";
+import { toReceipt, toSqs } from "./model-message.ts";
 
 /** One call as the queue saw it leave. */
 export interface ModelCall {
@@ -353,46 +353,4 @@ function claimFailure(queue: string, error: unknown): ClaimFailedError {
   const reason = error instanceof SqsError ? error.errorName : "AbortError";
   const retryable = reason !== "QueueDoesNotExist";
   return new ClaimFailedError({ queue, reason, retryable, detail: String(error), cause: error });
-}
-
-type SqsMessage = NonNullable<
-  Awaited<ReturnType<typeof SqsAccount.prototype.perform<"ReceiveMessage">>>["Messages"]
->[number];
-
-function toReceipt({ MessageId, ReceiptHandle, Body, ...rest }: SqsMessage): Receipt {
-  const { Attributes = {}, MessageAttributes = {} } = rest;
-  const attributes = Object.entries(MessageAttributes).map(([name, attribute]) => [
-    name,
-    {
-      dataType: attribute.DataType ?? "String",
-      value: attribute.StringValue ?? attribute.BinaryValue ?? "",
-    },
-  ]);
-  const groupId = Attributes["MessageGroupId"];
-  const deduplicationId = Attributes["MessageDeduplicationId"];
-  return {
-    receiptHandle: ReceiptHandle,
-    message: {
-      messageId: MessageId,
-      body: Body,
-      attributes: Object.fromEntries(attributes),
-      receiveCount: Number(Attributes["ApproximateReceiveCount"]),
-      sentAtMs: Number(Attributes["SentTimestamp"]),
-      ...(groupId !== undefined && { groupId }),
-      ...(deduplicationId !== undefined && { deduplicationId }),
-    },
-  };
-}
-
-function toSqs(attributes: Readonly<Record<string, MessageAttribute>>) {
-  const entries = Object.entries(attributes).map(
-    ([name, { dataType, value }]) =>
-      [
-        name,
-        typeof value === "string"
-          ? { DataType: dataType, StringValue: value }
-          : { DataType: dataType, BinaryValue: value },
-      ] as const,
-  );
-  return Object.fromEntries(entries);
 }
