@@ -46,10 +46,12 @@ const NO_SUCH_QUEUE: ReadonlySet<string> = new Set([
 
 function lookUpError(queueName: string, cause: unknown): QueueLookUpError {
   const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
+  // Faults of the network are plain errors with a code of the system.
+  const reason = cause instanceof Error && "code" in cause ? String(cause.code) : name;
   const detail = NO_SUCH_QUEUE.has(name)
     ? "does not exist in this account and region: create it from the contract, or set the " +
       "region and endpoint where it is"
     : `could not be looked up (${message}): check endpoint, region, credentials and the ` +
       "permission sqs:GetQueueUrl";
-  return new QueueLookUpError(queueName, name, detail, { cause });
+  return new QueueLookUpError(queueName, reason, detail, { cause });
 }

@@ -63,7 +63,7 @@ describe("invoice.issue", () => {
     ["a tax above 100 %", { lines: [{ ...draft.lines[0], taxRateBasisPoints: 10_001 }] }],
     ["no lines", { lines: [] }],
     ["501 lines", { lines: Array(501).fill(draft.lines[0]) }],
-    ["an unknown currency", { currency: "XXX" }],
+    ["an unknown currency", { currency: "ZZZ" }],
     ["a day that is none", { issuedOn: "2026-02-30" }],
     ["a locale that is none", { locale: "english" }],
     ["an id with a line break", { invoiceId: "INV\n7" }],
