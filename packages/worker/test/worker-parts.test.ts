@@ -1,0 +1,78 @@
+import { systemClock } from "@leasehold/clock";
+import { ContractViolationError, defineContract } from "@leasehold/deployment-contract";
+import { defineJob } from "@leasehold/job";
+import type { LeaseQueue } from "@leasehold/lease";
+import { InvalidOptionsError } from "@leasehold/options";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { createWorker, type WorkerParts } from "../index.ts";
+
+const job = defineJob({ type: "test.work", schema: z.object({}), handler: () => undefined });
+
+function queue(name: string, fifo = false): LeaseQueue {
+  const never = () => Promise.reject(new Error("nothing is called before the start"));
+  return {
+    ...{ name, fifo, hasDeadLetterQueue: true },
+    ...{ receive: never, changeVisibility: never, delete: never, deadLetter: never },
+  };
+}
+
+function parts(changes: Partial<WorkerParts> = {}): WorkerParts {
+  const contract = defineContract({ preset: "drill", service: "t", queues: [{ name: "jobs" }] });
+  return { contract, jobs: [job], queues: [queue("jobs")], clock: systemClock, ...changes };
+}
+
+function problemsOf(changes: Partial<WorkerParts>): readonly string[] {
+  try {
+    createWorker(parts(changes));
+  } catch (error) {
+    if (error instanceof InvalidOptionsError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe("createWorker", () => {
+  test("takes parts that fit, and calls nothing", () => {
+    expect(createWorker(parts()).snapshot()).toMatchObject({ phase: "booting", service: "t" });
+  });
+
+  test("refuses a contract that contradicts itself, with every violation", () => {
+    const contract = defineContract({
+      preset: "drill",
+      service: "t",
+      queues: [{ name: "jobs", waitMs: 20_000 }],
+      platform: { graceMs: 5_000 },
+    });
+    const refuse = () => createWorker(parts({ contract }));
+    expect(refuse).toThrow(ContractViolationError);
+    expect(refuse).toThrow(/B1[\s\S]*B3/);
+  });
+
+  test("names every queue and job that does not fit", () => {
+    const problems = problemsOf({
+      queues: [queue("other"), queue("other"), queue("third.fifo", true)],
+      jobs: [job, job],
+    });
+    expect(problems).toEqual([
+      "queue other is given twice",
+      "queue jobs stands in the contract and is not given",
+      "queue other is given and does not stand in the contract",
+      "queue other is given and does not stand in the contract",
+      "queue third.fifo is given and does not stand in the contract",
+      "queue third.fifo is FIFO, whose order this version does not keep yet",
+      "job test.work is defined twice",
+    ]);
+  });
+
+  test("refuses to be made without a job", () => {
+    expect(problemsOf({ jobs: [] })).toEqual(["no job is given, so nothing could be worked"]);
+  });
+
+  test("refuses options that it does not know", () => {
+    const options = { exitZeroOnReleased: true } as object;
+    expect(problemsOf({ options })).toEqual([
+      "exitZeroOnReleased is not a worker option; known are exitZeroOnRelease, claimPatienceMs",
+    ]);
+  });
+});
