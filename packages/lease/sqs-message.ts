@@ -1,7 +1,24 @@
 /** A message in SQS's words and in ours. Pure. */
 
-import type { Message, MessageAttributeValue } from "@aws-sdk/client-sqs";
 import type { MessageAttribute, Receipt } from "./lease-queue.ts";
+
+/** An attribute in SQS's words. */
+interface SqsAttribute {
+  readonly DataType: string | undefined;
+  readonly StringValue?: string | undefined;
+  readonly BinaryValue?: Uint8Array | undefined;
+}
+
+/** A message in SQS's words. */
+export interface SqsMessage {
+  readonly MessageId?: string | undefined;
+  readonly ReceiptHandle?: string | undefined;
+  readonly Body?: string | undefined;
+  readonly Attributes?:
+    | Readonly<Partial<Record<(typeof SYSTEM_ATTRIBUTES)[number], string>>>
+    | undefined;
+  readonly MessageAttributes?: Readonly<Record<string, SqsAttribute>> | undefined;
+}
 
 /** What a receive has to ask for, so that `receiptOf` finds it. */
 export const SYSTEM_ATTRIBUTES = [
@@ -14,7 +31,7 @@ export const SYSTEM_ATTRIBUTES = [
 ] as const;
 
 /** A message as SQS hands it out, or `undefined` when it has no handle and nothing can be done. */
-export function receiptOf(message: Message): Receipt | undefined {
+export function receiptOf(message: SqsMessage): Receipt | undefined {
   const { MessageId, ReceiptHandle, Body = "", Attributes = {} } = message;
   if (MessageId === undefined || ReceiptHandle === undefined) return undefined;
   const optional = {
@@ -39,7 +56,7 @@ export function receiptOf(message: Message): Receipt | undefined {
 /** Attributes as SQS wants them. */
 export function sqsAttributes(
   attributes: Readonly<Record<string, MessageAttribute>>,
-): Record<string, MessageAttributeValue> {
+): Record<string, SqsAttribute> {
   const entries = Object.entries(attributes).map(([name, { dataType, value }]) => [
     name,
     typeof value === "string"
@@ -50,7 +67,7 @@ export function sqsAttributes(
 }
 
 function attributesOf(
-  attributes: Readonly<Record<string, MessageAttributeValue>>,
+  attributes: Readonly<Record<string, SqsAttribute>>,
 ): Readonly<Record<string, MessageAttribute>> {
   const entries = Object.entries(attributes).map(([name, attribute]) => [
     name,
