@@ -1,0 +1,176 @@
+import { ManualClock } from "@leasehold/clock/manual";
+import {
+  type AnyJobDefinition,
+  type JobContext,
+  parseJobId,
+  parseJobType,
+  parseTenantId,
+  writeEnvelope,
+} from "@leasehold/job";
+import { type Lease, openLeaseSource } from "@leasehold/lease";
+import { describe, expect, test } from "vitest";
+import { modelLeaseQueue } from "../../../test/support/model-lease-queue.ts";
+import { type JobEvent, JobRun, type RunParts } from "../index.ts";
+
+const anything: AnyJobDefinition["schema"] = {
+  "~standard": { version: 1, vendor: "test", validate: (value) => ({ value }) },
+};
+
+async function setup(
+  handler: (context: JobContext, clock: ManualClock) => unknown,
+  changes: Partial<RunParts> & {
+    readonly maxHoldMs?: number;
+    readonly schema?: AnyJobDefinition["schema"];
+  } = {},
+) {
+  const { maxHoldMs = 43_200_000, schema = anything, ...more } = changes;
+  const clock = new ManualClock();
+  const queue = await modelLeaseQueue({ clock });
+  const source = openLeaseSource({
+    ...{ queue, clock, onEvent: () => {}, random: () => 0.5 },
+    options: { maxHoldMs },
+  });
+  await queue.send(
+    writeEnvelope({
+      tenantId: parseTenantId("acme"),
+      jobId: parseJobId("job-1"),
+      jobType: parseJobType("test.work"),
+      payload: {},
+      createdAtMs: 0,
+    }),
+  );
+  const [lease] = (await source.claim({ maxMessages: 1, waitMs: 0 })) as [Lease];
+  const events: JobEvent[] = [];
+  const draining = new AbortController();
+  const run = new JobRun(lease, {
+    clock,
+    jobs: new Map([
+      [
+        "test.work",
+        { type: "test.work", schema, handler: (_, context) => handler(context, clock) },
+      ],
+    ]),
+    policy: {
+      jobTimeoutMs: 43_200_000,
+      receiveBudget: 5,
+      backoff: { baseMs: 5_000, capMs: 900_000 },
+      unknownTypeGraceMs: 3_600_000,
+    },
+    draining: draining.signal,
+    drainByMs: () => undefined,
+    shortestDelayMs: () => 0,
+    giveBack: (held, delayMs, releaseClass) => held.release(delayMs, releaseClass),
+    onEvent: (event) => events.push(event),
+    random: () => 0.5,
+    ...more,
+  });
+  return { clock, queue, run, lease, events, draining };
+}
+
+describe("a run", () => {
+  test("goes from reading to its end, and frees its slot before the ack is confirmed", async () => {
+    const { clock, run } = await setup((_, time) => time.sleep(1_000));
+    const order: string[] = [run.phase];
+    void run.worked.then(() => order.push(`worked ${clock.monotonicMs()}`));
+    void run.ended.then(({ outcome }) => order.push(`${outcome} ${clock.monotonicMs()}`));
+    await clock.settle();
+    order.push(run.phase);
+    await clock.advance(2_000);
+    expect(order).toEqual(["reading", "running", "worked 1000", "succeeded 1100"]);
+    expect(run.phase).toBe("ended");
+  });
+
+  test("aborts where SQS lets a message be held no longer, and releases", async () => {
+    const { clock, run, events } = await setup(
+      async ({ signal }, time) => {
+        await time.sleep(43_200_000, signal);
+        signal.throwIfAborted();
+      },
+      { maxHoldMs: 600_000 },
+    );
+    await clock.advance(601_000);
+    expect(await run.ended).toMatchObject({ outcome: "interrupted", ending: "release" });
+    expect(events.find(({ kind }) => kind === "job.aborted")).toMatchObject({
+      cause: "hold-limit",
+    });
+  });
+
+  test("starts nothing once the drain has begun, but knows which job it gives back", async () => {
+    const { clock, run, draining, queue } = await setup(() => {
+      throw new Error("started");
+    });
+    draining.abort();
+    await clock.advance(100);
+    expect(await run.ended).toMatchObject({ outcome: "unstarted", ending: "release" });
+    expect([run.started, run.job?.jobId]).toEqual([false, "job-1"]);
+    expect(queue.counts()).toMatchObject({ visible: 1, inFlight: 0 });
+  });
+
+  test("can be given up while its schema still thinks", async () => {
+    const schema: AnyJobDefinition["schema"] = {
+      "~standard": { version: 1, vendor: "test", validate: () => new Promise(() => {}) },
+    };
+    const { clock, run } = await setup(() => undefined, { schema });
+    await clock.settle();
+    run.abandon(3_000);
+    await clock.advance(100);
+    expect(await run.ended).toMatchObject({
+      outcome: "unstarted",
+      settled: { kind: "confirmed" },
+    });
+    expect(run.ignoredAbort).toBe(false);
+  });
+
+  test("is over for its worker when it is given up, whatever its handler says later", async () => {
+    const { clock, run, events, queue } = await setup((_, time) => time.sleep(10_000));
+    await clock.settle();
+    run.abort("drain-deadline");
+    run.abandon(5_000);
+    await clock.advance(1_000);
+    expect(await run.ended).toMatchObject({ outcome: "interrupted", ending: "release" });
+    expect(run.ignoredAbort).toBe(true);
+    await clock.advance(10_000);
+    expect(events.map(({ kind }) => kind)).toEqual([
+      "job.started",
+      "job.aborted",
+      "job.ignored-abort",
+      "job.abort-answered",
+      "job.ended",
+    ]);
+    expect(queue.calls.filter(({ kind }) => kind === "delete")).toEqual([]);
+  });
+
+  test("does not give up an ack that is under way", async () => {
+    const { clock, run, queue } = await setup(() => undefined);
+    await clock.settle();
+    run.abandon(0);
+    await clock.advance(1_000);
+    expect(await run.ended).toMatchObject({ outcome: "succeeded" });
+    expect(queue.counts()).toMatchObject({ visible: 0, inFlight: 0 });
+  });
+
+  test("keeps a retry hidden for as long as its worker says", async () => {
+    const { clock, run, queue } = await setup(() => Promise.reject(new Error("x")), {
+      shortestDelayMs: () => 12_000,
+    });
+    await clock.advance(1_000);
+    await run.ended;
+    const change = queue.calls.find(({ kind }) => kind === "changeVisibility");
+    expect(change?.visibilityTimeoutsMs).toEqual([12_000]);
+  });
+
+  test("reports a fault of its surroundings instead of rejecting", async () => {
+    const fault = new Error("bug");
+    const { clock, run } = await setup(
+      async ({ signal }, time) => {
+        await time.sleep(5_000, signal);
+        signal.throwIfAborted();
+      },
+      { giveBack: () => Promise.reject(fault) },
+    );
+    await clock.settle();
+    run.abort("drain-deadline");
+    await clock.settle();
+    expect(await run.ended).toMatchObject({ fault, settled: { kind: "lapsing" } });
+  });
+});
