@@ -10,7 +10,7 @@ function schedule(delayMs: number, run: () => void): CancelTimer {
   const dueAtMs = performance.now() + delayMs;
   let timer: NodeJS.Timeout;
   const arm = () => {
-    const leftMs = dueAtMs - performance.now();
+    const leftMs = Math.max(0, dueAtMs - performance.now());
     timer = setTimeout(leftMs > LONGEST_TIMER_MS ? arm : run, Math.min(leftMs, LONGEST_TIMER_MS));
     timer.unref();
   };
