@@ -87,7 +87,13 @@ export const globals: readonly {
   {
     what: "signals and exit codes of the process",
     pattern: /\bprocess\.(?:on|once|exit|exitCode|kill|abort)\b/,
-    allowed: ["process-host", "admin/healthcheck.ts", "cli", "billing-worker/main.ts"],
+    allowed: [
+      "process-host",
+      "admin/healthcheck.ts",
+      "cli",
+      "billing-worker/main.ts",
+      "local-aws/folder-lock.ts",
+    ],
   },
   {
     what: "the environment",

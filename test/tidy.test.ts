@@ -221,10 +221,12 @@ describe("the style", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("an error class is named like its name field, and its code is its own", () => {
+  test("an error that leaves its file is named like its name field, and its code is its own", () => {
     const codes = new Map<string, string>();
     for (const { path, code } of sources) {
-      for (const [, name, body] of code.matchAll(/class (\w+) extends Error \{([\s\S]*?)\n\}/g)) {
+      for (const [, name, body] of code.matchAll(
+        /export class (\w+) extends Error \{([\s\S]*?)\n\}/g,
+      )) {
         expect([path, /override readonly name = "(\w+)"/.exec(body ?? "")?.[1]]).toEqual([
           path,
           name,

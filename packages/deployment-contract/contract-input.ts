@@ -5,10 +5,10 @@ import type {
   LeaseContract,
   LivenessContract,
   PlatformContract,
+  PresetName,
   ShutdownContract,
   WorkerContract,
 } from "./deployment-contract.ts";
-import type { PresetName } from "./presets.ts";
 
 /** A contract as written: what is left out comes from the preset or the table of defaults. */
 export interface ContractInput {

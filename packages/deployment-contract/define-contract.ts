@@ -13,12 +13,13 @@ import type {
   LivenessContract,
   PlatformContract,
   PlatformKind,
+  PresetName,
   QueueContract,
   ShutdownContract,
   WorkerContract,
 } from "./deployment-contract.ts";
 import { InvalidContractError } from "./errors.ts";
-import { type PresetName, presets } from "./presets.ts";
+import { presets } from "./presets.ts";
 
 const PLATFORM_KINDS: readonly PlatformKind[] = [
   "ecs-fargate",

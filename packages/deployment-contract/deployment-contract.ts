@@ -1,6 +1,13 @@
 /** Every number that process, queue and platform must agree on. */
 
-import type { PresetName } from "./presets.ts";
+/** Where a contract starts from; any number may be overridden. */
+export type PresetName =
+  | "default-30"
+  | "fargate-120"
+  | "k8s-120"
+  | "ec2-spot-100"
+  | "k8s-600"
+  | "drill";
 
 /**
  * One service's numbers, complete and frozen. The worker, the infrastructure, local provisioning

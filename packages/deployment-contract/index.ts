@@ -12,6 +12,7 @@ export type {
   LivenessContract,
   PlatformContract,
   PlatformKind,
+  PresetName,
   QueueContract,
   ShutdownContract,
   WorkerContract,
@@ -26,7 +27,7 @@ export {
   kubernetesSettings,
   type ProbeSettings,
 } from "./kubernetes-settings.ts";
-export { type Preset, type PresetName, presets } from "./presets.ts";
+export { type Preset, presets } from "./presets.ts";
 export {
   type QueueAttributes,
   type QueueResource,

@@ -1,15 +1,11 @@
 /** Proven sets of these numbers, one for each platform. */
 
-import type { LeaseContract, PlatformContract, ShutdownContract } from "./deployment-contract.ts";
-
-/** Where a contract starts from; any number may be overridden. */
-export type PresetName =
-  | "default-30"
-  | "fargate-120"
-  | "k8s-120"
-  | "ec2-spot-100"
-  | "k8s-600"
-  | "drill";
+import type {
+  LeaseContract,
+  PlatformContract,
+  PresetName,
+  ShutdownContract,
+} from "./deployment-contract.ts";
 
 /** The numbers that depend on the platform; all others have one default for all. */
 export interface Preset {
