@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { message, openWorld, type WorldOptions } from "./worker-world.ts";
+import { message, openWorld, type WorldOptions } from "../../../test/support/worker-world.ts";
 
 async function workFor(
   durationMs: number,

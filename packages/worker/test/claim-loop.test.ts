@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openWorld, type WorldOptions } from "./worker-world.ts";
+import { openWorld, type WorldOptions } from "../../../test/support/worker-world.ts";
 
 async function setup(options: WorldOptions = {}) {
   const world = await openWorld(options);

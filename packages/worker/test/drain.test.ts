@@ -1,7 +1,12 @@
 import type { JobContext } from "@leasehold/job";
 import { describe, expect, test } from "vitest";
 import type { ModelCall } from "../../../test/support/model-lease-queue.ts";
-import { openWorld, type TestHandler, type World, type WorldOptions } from "./worker-world.ts";
+import {
+  openWorld,
+  type TestHandler,
+  type World,
+  type WorldOptions,
+} from "../../../test/support/worker-world.ts";
 
 /** Preset `drill`: drain 8 s, abort 1 s, release 2 s, flush 1 s, wait 2 s, kill after 14 s. */
 async function setup(options: WorldOptions = {}) {

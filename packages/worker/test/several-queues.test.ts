@@ -4,8 +4,8 @@ import { defineJob, type JobContext } from "@leasehold/job";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { modelLeaseQueue } from "../../../test/support/model-lease-queue.ts";
+import { message } from "../../../test/support/worker-world.ts";
 import { createWorker, type WorkerEvent } from "../index.ts";
-import { message } from "./worker-world.ts";
 
 async function setup(work: (n: number, context: JobContext, clock: ManualClock) => unknown) {
   const clock = new ManualClock();

@@ -6,7 +6,11 @@ import {
   RetryLaterError,
 } from "@leasehold/job";
 import { describe, expect, test } from "vitest";
-import { openWorld, type TestHandler, type WorldOptions } from "./worker-world.ts";
+import {
+  openWorld,
+  type TestHandler,
+  type WorldOptions,
+} from "../../../test/support/worker-world.ts";
 
 const NOTHING_LEFT = { visible: 0, inFlight: 0, delayed: 0, deadLettered: 0 };
 

@@ -1,8 +1,9 @@
-/** A whole worker under the manual clock, on the model queue; what the tests of this folder share. */
+/** A whole worker under the manual clock, on the model queue; what tests of workers share. */
 
 import { ManualClock } from "@leasehold/clock/manual";
 import { type ContractInput, defineContract } from "@leasehold/deployment-contract";
 import {
+  type AnyJobDefinition,
   type Job,
   type JobContext,
   type JobDefinition,
@@ -12,21 +13,25 @@ import {
   parseTenantId,
   writeEnvelope,
 } from "@leasehold/job";
+import { createWorker, type Worker, type WorkerEvent, type WorkerOptions } from "@leasehold/worker";
 import { z } from "zod";
 import {
   type ModelLeaseQueue,
   type ModelLeaseQueueParts,
   type ModelMessage,
   modelLeaseQueue,
-} from "../../../test/support/model-lease-queue.ts";
-import { createWorker, type Worker, type WorkerEvent, type WorkerOptions } from "../index.ts";
+} from "./model-lease-queue.ts";
 
 /** What a handler of a test is given: the payload says which job it is. */
 export type TestHandler = (job: Job<{ n: number }>, context: JobContext) => unknown;
 
 /** What differs from one test to the next. */
 export interface WorldOptions {
+  /** @defaultValue one of its own; give it to an account that the test makes itself */
+  readonly clock?: ManualClock;
   readonly handler?: TestHandler;
+  /** @defaultValue `test.work` with the handler */
+  readonly jobs?: readonly AnyJobDefinition[];
   readonly contract?: Partial<ContractInput>;
   readonly queue?: Partial<ModelLeaseQueueParts>;
   readonly options?: WorkerOptions;
@@ -52,7 +57,7 @@ export interface World {
 
 /** Numbers of the preset `drill`: grace 14 s, wait 2 s, drain 8 s, abort 1 s, release 2 s, flush 1 s. */
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
-  const clock = new ManualClock();
+  const clock = options.clock ?? new ManualClock();
   const queue = await modelLeaseQueue({ clock, callTimeoutMs: 1_000, ...options.queue });
   const make = (handler: TestHandler) => {
     const events: WorkerEvent[] = [];
@@ -85,11 +90,9 @@ export function message(n: number, clockMs: number = Date.UTC(2026, 0, 1)): Mode
   return { body, attributes };
 }
 
-function makeWorker(
-  { handler = () => undefined, contract, options, sender, random = 0.5, timeoutMs }: WorldOptions,
-  clock: ManualClock,
-  queue: ModelLeaseQueue,
-): Worker {
+function makeWorker(world: WorldOptions, clock: ManualClock, queue: ModelLeaseQueue): Worker {
+  const { handler = () => undefined, jobs, contract, options } = world;
+  const { sender, random = 0.5, timeoutMs } = world;
   const job: JobDefinition<string, { n: number }, { n: number }> = {
     type: "test.work",
     schema: z.object({ n: z.number() }),
@@ -103,7 +106,7 @@ function makeWorker(
       queues: [{ name: queue.name }],
       ...contract,
     }),
-    jobs: [job],
+    jobs: jobs ?? [job],
     queues: [queue],
     clock,
     random: () => random,
