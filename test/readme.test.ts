@@ -30,6 +30,7 @@ describe("the README", () => {
             ...options,
             isolatedDeclarations: false,
             rewriteRelativeImportExtensions: false,
+            allowImportingTsExtensions: true,
           },
           include: ["*.ts"],
         }),
