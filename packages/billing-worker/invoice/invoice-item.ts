@@ -38,7 +38,7 @@ export function issuedInvoiceItem(invoice: IssuedInvoice): InvoiceItem {
 }
 
 /** What tells two invoices with the same id apart. */
-export function contentHash(document: string): string {
+function contentHash(document: string): string {
   return createHash("sha256").update(document).digest("hex");
 }
 

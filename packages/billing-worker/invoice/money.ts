@@ -34,7 +34,7 @@ export const currencyCodes: readonly CurrencyCode[] = Object.freeze(
 );
 
 /** How many decimals the currency has: 0 for JPY, 2 for EUR, 3 for KWD. */
-export function currencyDecimals(currency: CurrencyCode): number {
+function currencyDecimals(currency: CurrencyCode): number {
   return CURRENCY_DECIMALS[currency];
 }
 

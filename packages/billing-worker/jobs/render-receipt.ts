@@ -21,7 +21,7 @@ export interface RenderReceiptPayload {
 }
 
 /** Which receipt to render; the invoice itself is read from its store. */
-export const renderReceiptPayload: z.ZodType<RenderReceiptPayload> = z.object({
+const renderReceiptPayload: z.ZodType<RenderReceiptPayload> = z.object({
   invoiceId,
   version: z.int().min(1),
 });
