@@ -19,7 +19,8 @@ const TOLD: Readonly<Record<string, Telling>> = {
     const since = showDuration(numberField(line, "held_ms"));
     return `  ${state.padEnd(13)} ${nameJob(line)}, held for ${since}`;
   },
-  "drain.escalated": (line) => `drain: ${line.fields["to_phase"]}, ${line.fields["why"]}`,
+  "drain.escalated": (line) => `drain: now ${line.fields["to_phase"]} (${line.fields["why"]})`,
+  "job.aborted": (line) => `  ${"asked to stop".padEnd(13)} ${nameJob(line)}`,
   "lease.acked": (line) => `  ${"done".padEnd(13)} ${nameJob(line)}`,
   "lease.retried": (line) => `  ${"to be retried".padEnd(13)} ${nameJob(line)}${showDelay(line)}`,
   "lease.released": (line) => `  ${"released".padEnd(13)} ${nameJob(line)}${showDelay(line)}`,

@@ -21,8 +21,6 @@ export type AwsMode = "embedded" | "endpoint";
 
 /** Clients of one account. */
 export interface AwsClients {
-  /** The embedded store has no time to live, and only that one is excused for it. */
-  readonly mode: AwsMode;
   readonly sqs: SQSClient;
   readonly dynamodb: DynamoDBClient;
 }
@@ -89,14 +87,13 @@ export function environmentOf(endpoints: AwsEndpoints): Environment {
 
 /** Clients that go there; whoever asked for them destroys them. */
 export function connect(endpoints: AwsEndpoints): AwsClients {
-  const { mode, region, credentials } = endpoints;
+  const { region, credentials } = endpoints;
   // The SDK writes into the credentials that it is given: each client has its own.
   const common = () => ({
     region,
     ...(credentials === undefined ? {} : { credentials: { ...credentials } }),
   });
   return {
-    mode,
     sqs: new SQSClient({ ...common(), endpoint: endpoints.sqsEndpoint }),
     dynamodb: new DynamoDBClient({ ...common(), endpoint: endpoints.dynamodbEndpoint }),
   };

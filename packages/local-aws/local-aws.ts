@@ -8,6 +8,7 @@ import { startEmbeddedDynamodb } from "./embedded-dynamodb.ts";
 import {
   type AwsClients,
   type AwsEndpoints,
+  type AwsMode,
   connect,
   type Environment,
   embeddedEndpoints,
@@ -46,6 +47,7 @@ export type LocalAwsOptions = EmbeddedAwsOptions | EndpointAwsOptions;
 
 /** AWS for one run, with clients that go there. */
 export interface LocalAws extends AwsClients {
+  readonly mode: AwsMode;
   readonly sqsEndpoint: string;
   readonly dynamodbEndpoint: string;
   /** Sends the SDK of a child process there; what is `undefined` must not be set in it. */
@@ -118,6 +120,7 @@ function assemble(endpoints: AwsEndpoints, stop: () => Promise<unknown>): LocalA
   let closing: Promise<unknown> | undefined;
   return {
     ...clients,
+    mode: endpoints.mode,
     sqsEndpoint: endpoints.sqsEndpoint,
     dynamodbEndpoint: endpoints.dynamodbEndpoint,
     environment: environmentOf(endpoints),

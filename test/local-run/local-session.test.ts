@@ -151,6 +151,25 @@ describe("a local session", () => {
 });
 
 describe("stand-alone AWS", () => {
+  test("serves a session that looks for AWS at an endpoint", async () => {
+    const aws = new CliProcess(["aws", "--sqs-port", "0", "--dynamodb-port", "0", "--json"]);
+    onTestFinished(() => void aws.child.kill("SIGKILL"));
+    const { environment } = JSON.parse(await aws.line("aws.ready"));
+
+    const { cli } = await start(
+      ["--aws", "endpoint", "--jobs", "2", "--exit-when-idle", "--json"],
+      environment,
+    );
+    const { exitCode, lines } = await cli.ended();
+
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+      aws: "endpoint",
+      sqs_endpoint: environment.AWS_ENDPOINT_URL_SQS,
+    });
+    expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ sent: 2, acked: 2, exit_code: 0 });
+  });
+
   test("prints what other programs need, and ends cleanly at a signal", async () => {
     const cli = new CliProcess(["aws", "--sqs-port", "0", "--dynamodb-port", "0", "--json"]);
     onTestFinished(() => void cli.child.kill("SIGKILL"));

@@ -106,6 +106,7 @@ describe("what people see of a session", () => {
     show("drain.in-flight", { message_id: "m-2", started: false, held_ms: 12 });
     show("lease.acked", job, "debug");
     show("drain.escalated", { to_phase: "aborting", why: "the drain deadline has passed" }, "warn");
+    show("job.aborted", { ...job, cause: "draining" }, "warn");
     show("lease.released", { ...job, delay_ms: 0 });
     show("lease.retried", { ...job, delay_ms: 5_000 }, "debug");
     show("lease.lapsing", { ...job, visible_in_ms: 2_000 }, "warn");
@@ -115,7 +116,8 @@ describe("what people see of a session", () => {
       "  running       receipt.render acme/inv-7, held for 3.3 s",
       "  not started   message m-2, held for 12 ms",
       "  done          receipt.render acme/inv-7",
-      "drain: aborting, the drain deadline has passed",
+      "drain: now aborting (the drain deadline has passed)",
+      "  asked to stop receipt.render acme/inv-7",
       "  released      receipt.render acme/inv-7, visible now",
       "  to be retried receipt.render acme/inv-7, visible in 5.0 s",
       "  left to lapse receipt.render acme/inv-7",

@@ -1,8 +1,4 @@
-import {
-  CreateTableCommand,
-  DescribeTableCommand,
-  DescribeTimeToLiveCommand,
-} from "@aws-sdk/client-dynamodb";
+import { CreateTableCommand, DescribeTableCommand } from "@aws-sdk/client-dynamodb";
 import {
   CreateQueueCommand,
   DeleteQueueCommand,
@@ -215,20 +211,6 @@ describe("provision", () => {
 
     const [first] = all;
     for (const { queueUrls } of all) expect(queueUrls).toEqual(first?.queueUrls);
-  });
-
-  test("excuses only the embedded store for having no time to live", async () => {
-    const { aws, contract } = await setup();
-    await provision({ contract, clients: aws });
-    const described = await aws.dynamodb.send(
-      new DescribeTimeToLiveCommand({ TableName: "mailer-ledger" }),
-    );
-    expect(described.TimeToLiveDescription?.TimeToLiveStatus).toBe("DISABLED");
-
-    const elsewhere = { sqs: aws.sqs, dynamodb: aws.dynamodb, mode: "endpoint" } as const;
-    const provisioning = provision({ contract, clients: elsewhere });
-
-    await expect(provisioning).rejects.toMatchObject({ name: "UnknownOperationException" });
   });
 
   test("leaves DynamoDB alone when the contract has no ledger and there are no tables", async () => {

@@ -8,6 +8,7 @@ import {
   GetQueueUrlCommand,
   type Message,
   ReceiveMessageCommand,
+  type ReceiveMessageCommandInput,
   SQSClient,
 } from "@aws-sdk/client-sqs";
 
@@ -16,6 +17,7 @@ const exitCode = Number(env["PARROT_EXIT_CODE"] ?? 0);
 const signalsWanted = Number(env["PARROT_SIGNALS"] ?? 1);
 const heard: string[] = [];
 const ending = new AbortController();
+const client = new SQSClient({});
 
 function say(event: string, fields: Readonly<Record<string, unknown>> = {}, level = "info"): void {
   const line = {
@@ -57,6 +59,18 @@ function report(): void {
   });
 }
 
+/** Gives a poll up when the end comes: a parrot may lose messages, nobody waits for it. */
+async function receive(poll: ReceiveMessageCommandInput): Promise<readonly Message[]> {
+  try {
+    const command = new ReceiveMessageCommand(poll);
+    const answer = await client.send(command, { abortSignal: ending.signal });
+    return answer.Messages ?? [];
+  } catch (error) {
+    if (ending.signal.aborted) return [];
+    throw error;
+  }
+}
+
 async function work(client: SQSClient, queueUrl: string | undefined, message: Message) {
   const job = { message_id: message.MessageId };
   say("job.started", job);
@@ -74,19 +88,17 @@ if (env["PARROT_DIES"] !== undefined) {
   console.error("the parrot is no more");
   process.exit(exitCode);
 }
-const client = new SQSClient({});
 const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName: "parrot-jobs" }));
 say("worker.ready");
 while (!ending.signal.aborted) {
-  const poll = { QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 };
+  const poll = { QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 20 };
   if (env["PARROT_DEAF"] !== undefined) {
     // Looks away until it is stopped.
     say("parrot.polled-nothing");
     await once(ending.signal, "abort");
     break;
   }
-  const { Messages = [] } = await client.send(new ReceiveMessageCommand(poll));
-  for (const message of Messages) await work(client, QueueUrl, message);
+  for (const message of await receive(poll)) await work(client, QueueUrl, message);
 }
 report();
 process.exit(exitCode);
