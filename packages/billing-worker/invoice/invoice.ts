@@ -7,7 +7,7 @@ export interface Party {
   readonly name: string;
   /** Street, town, country; one text for each printed line. */
   readonly addressLines: readonly string[];
-  /** VAT or tax number as it is printed. */
+  /** Tax or VAT number as it is printed. */
   readonly taxId?: string;
   readonly email?: string;
 }

@@ -97,7 +97,7 @@ export function receiptKeywords(invoice: PaidInvoice): string {
 
 function partyLines({ addressLines, taxId, email }: Party): string[] {
   const lines = [...addressLines];
-  if (taxId !== undefined) lines.push(`VAT ${taxId}`);
+  if (taxId !== undefined) lines.push(`Tax ID ${taxId}`);
   if (email !== undefined) lines.push(email);
   return lines.map(printableText);
 }

@@ -20,7 +20,7 @@ describe("renderReceipt", () => {
     expect(pages).toHaveLength(1);
     expect(pages[0]).toEqual(
       expect.arrayContaining([
-        ...["RECEIPT", "Nordlicht Netze GmbH", "VAT DE 318 204 771", "Lódz Textile Works S.A."],
+        ...["RECEIPT", "Nordlicht Netze GmbH", "Tax ID DE 318 204 771", "Lódz Textile Works S.A."],
         ...["INV-7", "15 January 2026", "Paid in full on 20 January 2026", "Visa ending 4242"],
         ...["Consulting", "2,5 h", "140,00\u00a0€", "19\u00a0%", "350,00\u00a0€"],
         ...["Subtotal", "368,00\u00a0€", "Tax 7\u00a0% on 18,00\u00a0€", "1,26\u00a0€"],
