@@ -7,6 +7,6 @@ export interface HostProcess {
   readonly stderr: { write(text: string): unknown };
   /** Present when a parent opened an IPC channel. */
   readonly channel?: object | undefined;
-  on(event: string, listener: (...args: never[]) => void): unknown;
+  on(event: string, listener: (...args: unknown[]) => void): unknown;
   exit(code: number): void;
 }
