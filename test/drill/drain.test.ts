@@ -3,9 +3,16 @@
 import { describe, expect, test } from "vitest";
 import { openBillingSite, openTrialSite } from "./drill-site.ts";
 import { momentsOf, nthReceive, onlyReleaseOf } from "./moments.ts";
-import { readinessTurnsBad, SLACK_MS, sendBilling, sendTrial, unfinishedOf } from "./promises.ts";
+import {
+  DRILL,
+  readinessTurnsBad,
+  SLACK_MS,
+  sendBilling,
+  sendTrial,
+  unfinishedOf,
+} from "./promises.ts";
 
-describe.concurrent("SIGTERM with jobs in flight", () => {
+describe.concurrent("SIGTERM with jobs in flight", DRILL, () => {
   test("acks every render that ends before the deadline, exits 0 and claims nothing more", async () => {
     await using site = await openBillingSite(2_000);
     const worker = site.startWorker();

@@ -3,9 +3,9 @@
 import { describe, expect, test } from "vitest";
 import { openTrialSite } from "./drill-site.ts";
 import { nthReceive, releasesOf } from "./moments.ts";
-import { SLACK_MS, sendTrial } from "./promises.ts";
+import { DRILL, SLACK_MS, sendTrial } from "./promises.ts";
 
-describe("SIGTERM on an idle worker", () => {
+describe("SIGTERM on an idle worker", DRILL, () => {
   test("releases what its open poll still brings, and another worker has it at once", async () => {
     await using site = await openTrialSite();
     const first = site.startWorker();

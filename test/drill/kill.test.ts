@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { type DrillSite, openTrialSite } from "./drill-site.ts";
 import { nthReceive } from "./moments.ts";
-import { SLACK_MS, sendTrial } from "./promises.ts";
+import { DRILL, SLACK_MS, sendTrial } from "./promises.ts";
 
 async function killAfter(site: DrillSite, drainingForMs: number): Promise<{ lateMs: number }> {
   const first = site.startWorker();
@@ -19,7 +19,7 @@ async function killAfter(site: DrillSite, drainingForMs: number): Promise<{ late
   return { lateMs: again.endedAtMs - (signalledAtMs + site.timings.drain.killAfterMs) };
 }
 
-describe.concurrent("SIGKILL", () => {
+describe.concurrent("SIGKILL", DRILL, () => {
   test("lets a job that was running run again within the visibility timeout", async () => {
     await using site = await openTrialSite();
     const first = site.startWorker();

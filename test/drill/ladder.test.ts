@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { openTrialSite } from "./drill-site.ts";
 import { nthReceive, releasesOf } from "./moments.ts";
-import { SLACK_MS, sendTrial, unfinishedOf } from "./promises.ts";
+import { DRILL, SLACK_MS, sendTrial, unfinishedOf } from "./promises.ts";
 import { startStallingProxy } from "./stalling-proxy.ts";
 
 /** Repeats within this time count as one signal. */
@@ -11,7 +11,7 @@ const REPEAT_MS = 1_000;
 
 const pause = (durationMs: number) => new Promise((resolve) => setTimeout(resolve, durationMs));
 
-describe.concurrent("the signal ladder", () => {
+describe.concurrent("the signal ladder", DRILL, () => {
   test("takes two SIGTERM within a second for one: the job may still end by itself", async () => {
     await using site = await openTrialSite();
     const worker = site.startWorker();

@@ -7,6 +7,9 @@ import type { LogLine, WorkerProcess } from "./worker-process.ts";
 /** How far stamps of two processes on a busy machine may lie apart. */
 export const SLACK_MS = 250;
 
+/** A drill waits for events, never for this: it only ends a run that hangs. */
+export const DRILL: { readonly timeout: number } = { timeout: 240_000 };
+
 /** What a trial job does; see `trial-service.ts`. */
 export interface TrialWork {
   readonly do: "work" | "return-quietly" | "say-done" | "ignore-abort";

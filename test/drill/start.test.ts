@@ -2,8 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 import { openBillingSite } from "./drill-site.ts";
+import { DRILL } from "./promises.ts";
 
-describe.concurrent("a worker that must not start", () => {
+describe.concurrent("a worker that must not start", DRILL, () => {
   test("exits 78 on a contract that contradicts itself, every violation explained", async () => {
     await using site = await openBillingSite();
     const worker = site.startWorker({
