@@ -1,11 +1,5 @@
 /** Why a command cannot do what was asked; `cli.ts` turns each into an exit code. */
 
-/** A flag or its value makes no sense; the message names both and says what would. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-  readonly code = "USAGE";
-}
-
 /** The file given as target exports no target, or one with something missing. */
 export class TargetInvalidError extends Error {
   override readonly name = "TargetInvalidError";

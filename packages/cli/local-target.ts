@@ -4,7 +4,7 @@ import type { DeploymentContract, PresetName } from "@leasehold/deployment-contr
 import type { TableDefinition } from "@leasehold/local-aws";
 
 /** What is fixed for one session, and what the worker's environment is made from. */
-export interface LocalSession {
+interface LocalSession {
   /** As chosen by `--preset`; the service's own choice when absent. */
   readonly preset?: PresetName;
   /** Folder for what the jobs produce; it exists. */

@@ -12,7 +12,7 @@ export interface WorkerLine {
 }
 
 /** How grave a record is, least first. */
-export const LEVELS = ["debug", "info", "warn", "error", "fatal"] as const;
+const LEVELS = ["debug", "info", "warn", "error", "fatal"] as const;
 /** One of the levels. */
 export type Level = (typeof LEVELS)[number];
 

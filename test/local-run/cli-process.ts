@@ -29,6 +29,7 @@ export class CliProcess {
       cwd: root,
       env: { ...process.env, ...environment },
       stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
     });
     this.#ended = once(this.child, "close");
     for (const [stream, lines] of [
@@ -56,6 +57,11 @@ export class CliProcess {
       reject(new Error(`ended without ${text}: ${[...this.lines, ...this.errors].join("\n")}`));
     });
     return promise.finally(() => this.#waiting.delete(look));
+  }
+
+  /** What a terminal does at Ctrl-C: a signal to the whole process group. */
+  pressCtrlC(): void {
+    process.kill(-(this.child.pid ?? Number.NaN), "SIGINT");
   }
 
   /** Resolves when it has ended and everything was read. */

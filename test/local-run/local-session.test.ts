@@ -76,7 +76,7 @@ describe("a local session", () => {
     const { cli } = await start(["--json"], environment);
     await cli.line('"event":"worker.ready"');
 
-    cli.child.kill("SIGINT");
+    cli.pressCtrlC();
     cli.child.kill("SIGINT");
     await cli.line('"event":"parrot.heard"');
     cli.child.kill("SIGTERM");

@@ -13,7 +13,8 @@ describe("DynamoDB in this process", () => {
 
     const client = connect(Number(port), hostname);
     await once(client, "connect");
-    client.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{");
+    client.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n");
+    await once(client, "data"); // The request has begun: the store has said to go on.
     client.resetAndDestroy();
     await once(client, "close");
 
