@@ -1,8 +1,9 @@
 /** Claims from one queue while there is room, and hands on what it claimed. */
 
 import type { CancelTimer, Clock } from "@leasehold/clock";
-import { describeThrown } from "@leasehold/job-run";
 import type { Lease, LeaseSource } from "@leasehold/lease";
+import { readFailure } from "./claim-failure.ts";
+import { type OpenPoll, OpenPolls } from "./open-polls.ts";
 import { earlyEmptyPauseMs, errorPauseMs, planPoll, wantedPollsAfter } from "./poll-plan.ts";
 import type { Slots } from "./slots.ts";
 import type { WorkerLifeEvent } from "./worker-event.ts";
@@ -42,13 +43,6 @@ export interface ClaimGivenUp {
   readonly atStart: boolean;
 }
 
-interface OpenPoll {
-  readonly startedAtMs: number;
-  readonly waitMs: number;
-  readonly ended: Promise<void>;
-  readonly abort: AbortController;
-}
-
 /** Beyond its request's timeout, a poll that has not ended is stuck, not slow. */
 const STALL_GRACE_MS = 10_000;
 /** How long a poll may be due and not made. */
@@ -63,7 +57,7 @@ const DUE_GRACE_MS = 30_000;
 export class ClaimLoop {
   readonly queueName: string;
   readonly #parts: ClaimLoopParts;
-  readonly #open = new Set<OpenPoll>();
+  readonly #open = new OpenPolls();
   readonly #stopListening: () => void;
   #isStarted = false;
   #isPaused = false;
@@ -90,15 +84,12 @@ export class ClaimLoop {
   }
 
   get oldestPollMs(): number {
-    const nowMs = this.#nowMs();
-    return Math.max(0, ...[...this.#open].map(({ startedAtMs }) => nowMs - startedAtMs));
+    return this.#open.oldestMs(this.#nowMs());
   }
 
   /** How long an open poll may still take messages in; 0 when none is open. */
   get pollRestMs(): number {
-    const nowMs = this.#nowMs();
-    const rests = [...this.#open].map(({ startedAtMs, waitMs }) => startedAtMs + waitMs - nowMs);
-    return Math.max(0, ...rests);
+    return this.#open.restMs(this.#nowMs());
   }
 
   /** What is left of the pause after an error; 0 when the queue answers. */
@@ -132,13 +123,13 @@ export class ClaimLoop {
   }
 
   /** Resolves when every poll that is open now has ended. */
-  async quiet(): Promise<void> {
-    await Promise.all([...this.#open].map(({ ended }) => ended));
+  quiet(): Promise<void> {
+    return this.#open.quiet();
   }
 
   /** Ends open polls by force. Only for a process that goes: SQS may deliver all the same. */
   abandonPolls(): void {
-    for (const { abort } of this.#open) abort.abort();
+    this.#open.abandon();
   }
 
   /** Why this queue is not claimed from although it should be; `undefined` when all is well. */
@@ -196,21 +187,14 @@ export class ClaimLoop {
   #poll(maxMessages: number): void {
     const { slots, clock } = this.#parts;
     const reserved = slots.reserve(maxMessages);
-    const ended = Promise.withResolvers<void>();
-    const poll: OpenPoll = {
-      startedAtMs: this.#nowMs(),
-      // The first poll only asks whether the queue is there.
-      waitMs: this.#isReached ? this.#parts.waitMs : 0,
-      ended: ended.promise,
-      abort: new AbortController(),
-    };
-    this.#open.add(poll);
+    // The first poll only asks whether the queue is there.
+    const waitMs = this.#isReached ? this.#parts.waitMs : 0;
+    const poll = this.#open.begin(this.#nowMs(), waitMs);
     const stallAfterMs = this.#parts.requestTimeoutMs + STALL_GRACE_MS + 1;
     const cancelStall = clock.schedule(stallAfterMs, () => this.#reportStall());
     void this.#claim(poll, reserved).then((kept) => {
       cancelStall();
       this.#activeAtMs = this.#nowMs();
-      ended.resolve();
       slots.unreserve(reserved - kept);
       this.#parts.onPollEnd();
       this.consider();
@@ -223,13 +207,13 @@ export class ClaimLoop {
     const { waitMs, abort } = poll;
     try {
       const leases = await source.claim({ maxMessages: reserved, waitMs, signal: abort.signal });
-      this.#open.delete(poll);
+      this.#open.end(poll);
       this.#onAnswer(poll, reserved, leases.length);
       this.#parts.slots.occupy(leases.length);
       if (leases.length > 0) this.#parts.onLeases(leases);
       return leases.length;
     } catch (error) {
-      this.#open.delete(poll);
+      this.#open.end(poll);
       if (!this.#isStopped) this.#onError(error);
       return 0;
     }
@@ -286,16 +270,4 @@ export class ClaimLoop {
   #nowMs(): number {
     return this.#parts.clock.monotonicMs();
   }
-}
-
-/** A claim's failure as its event tells it; what is no `ClaimFailedError` is taken to pass by itself. */
-function readFailure(error: unknown): {
-  readonly code: string;
-  readonly message: string;
-  readonly retryable: boolean;
-} {
-  const { name, message } = describeThrown(error);
-  if (name !== "ClaimFailedError") return { code: name, message, retryable: true };
-  const { reason, retryable } = error as { readonly reason: string; readonly retryable: boolean };
-  return { code: reason, message, retryable };
 }

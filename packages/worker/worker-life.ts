@@ -13,10 +13,11 @@ import { Listeners, type WorkerListener } from "./listeners.ts";
 import { type ResolvedWorkerOptions, resolveWorkerOptions } from "./options.ts";
 import type { ShutdownCause, ShutdownReport } from "./shutdown-report.ts";
 import { Slots } from "./slots.ts";
+import { takeSnapshot } from "./snapshot-taker.ts";
 import { Tally } from "./tally.ts";
 import type { WorkerEvent, WorkerPhase } from "./worker-event.ts";
 import type { WorkerParts } from "./worker-parts.ts";
-import { takeSnapshot, type WorkerSnapshot } from "./worker-snapshot.ts";
+import type { WorkerSnapshot } from "./worker-snapshot.ts";
 
 interface WorkedQueue extends DrainedQueue {
   readonly run: RunParts;

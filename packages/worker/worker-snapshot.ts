@@ -1,12 +1,7 @@
 /** Leases, polls and slots at this moment, as data. */
 
 import type { JobIdentity } from "@leasehold/job";
-import type { LeaseSource } from "@leasehold/lease";
-import type { ClaimLoop } from "./claim-loop.ts";
-import { type Health, judgeHealth } from "./health.ts";
-import type { HeldRuns } from "./held-runs.ts";
-import type { Slots } from "./slots.ts";
-import type { Totals } from "./tally.ts";
+import type { Health } from "./health.ts";
 import type { WorkerPhase } from "./worker-event.ts";
 
 /** One message that is held now. */
@@ -54,43 +49,5 @@ export interface WorkerSnapshot {
     readonly deadLettered: number;
     readonly lost: number;
     readonly extended: number;
-  };
-}
-
-/** What a snapshot is taken of. */
-export interface SnapshotFacts
-  extends Pick<
-    WorkerSnapshot,
-    "workerId" | "service" | "version" | "phase" | "startedAtMs" | "drainByMs" | "killAtMs"
-  > {
-  readonly slots: Slots;
-  readonly queues: readonly { readonly loop: ClaimLoop; readonly source: LeaseSource }[];
-  readonly runs: HeldRuns;
-  readonly totals: Totals;
-}
-
-/** The worker as it is now. */
-export function takeSnapshot({
-  slots,
-  queues,
-  runs,
-  totals,
-  ...facts
-}: SnapshotFacts): WorkerSnapshot {
-  const stalls = queues.flatMap(({ loop }) => loop.stalled ?? []);
-  const { lapsing: _, ...counted } = totals;
-  return {
-    ...facts,
-    health: judgeHealth(facts.phase, stalls),
-    slots: { total: slots.total, busy: slots.busy },
-    queues: queues.map(({ loop, source }) => ({
-      name: loop.queueName,
-      openPolls: loop.openPolls,
-      oldestPollMs: loop.oldestPollMs,
-      unconfirmedAcks: source.unconfirmedAcks,
-      backoffMs: loop.backoffMs,
-    })),
-    held: runs.snapshot(),
-    totals: counted,
   };
 }
