@@ -27,6 +27,17 @@ export const DEAD_LETTER_ATTRIBUTES = {
 
 type Attributes = Readonly<Record<string, MessageAttribute>>;
 
+interface Origin {
+  readonly queue: string;
+  readonly message_id: string;
+  readonly receive_count: number;
+}
+
+interface PastReason {
+  readonly reason: string;
+  readonly source?: Origin;
+}
+
 const LONGEST_DETAIL_CHARACTERS = 512;
 const LONGEST_HISTORY = 10;
 
@@ -76,7 +87,7 @@ function marks(
 ): Attributes {
   const names = DEAD_LETTER_ATTRIBUTES;
   const history = [...pastHistory(message.attributes), ...pastReason(message.attributes)];
-  const origin = {
+  const origin: Origin = {
     queue: queueName,
     message_id: message.messageId,
     receive_count: message.receiveCount,
@@ -110,15 +121,36 @@ function attributeBytes(name: string, { dataType, value }: MessageAttribute): nu
   return Buffer.byteLength(name) + Buffer.byteLength(dataType) + valueBytes;
 }
 
-function pastReason(attributes: Attributes): readonly unknown[] {
-  const reason = textOf(attributes[DEAD_LETTER_ATTRIBUTES.reason]);
-  if (reason === undefined) return [];
-  return [{ reason, source: readJson(textOf(attributes[DEAD_LETTER_ATTRIBUTES.source])) }];
+function pastReason(attributes: Attributes): readonly PastReason[] {
+  const [reason, source] = [DEAD_LETTER_ATTRIBUTES.reason, DEAD_LETTER_ATTRIBUTES.source].map(
+    (name) => textOf(attributes[name]),
+  );
+  return readPast({ reason, source: readJson(source) });
 }
 
-function pastHistory(attributes: Attributes): readonly unknown[] {
+function pastHistory(attributes: Attributes): readonly PastReason[] {
   const history = readJson(textOf(attributes[DEAD_LETTER_ATTRIBUTES.history]));
-  return Array.isArray(history) ? history : [];
+  return Array.isArray(history) ? history.slice(-LONGEST_HISTORY).flatMap(readPast) : [];
+}
+
+/**
+ * Only what a copy of ours says. Anybody can write attributes under our names, and what nests a
+ * hundred thousand levels deep can be read as JSON but not be written again.
+ */
+function readPast(value: unknown): readonly PastReason[] {
+  const { reason, source } = fieldsOf(value);
+  if (typeof reason !== "string") return [];
+  const { queue, message_id, receive_count } = fieldsOf(source);
+  const isOurs =
+    typeof queue === "string" &&
+    typeof message_id === "string" &&
+    typeof receive_count === "number";
+  const origin = isOurs && { source: { queue, message_id, receive_count } };
+  return [{ reason: reason.slice(0, LONGEST_DETAIL_CHARACTERS), ...origin }];
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 function readJson(text: string | undefined): unknown {

@@ -10,9 +10,6 @@ export const MAX_HOLD_MS = 43_200_000;
 /** @see SQS API Reference, ChangeMessageVisibilityBatch, DeleteMessageBatch, ReceiveMessage */
 export const MAX_BATCH_ENTRIES = 10;
 
-/** @see SQS API Reference, ReceiveMessage, WaitTimeSeconds */
-export const MAX_WAIT_MS = 20_000;
-
 /**
  * Body and attributes of one message together.
  * @see SQS Developer Guide, "Amazon SQS message quotas"

@@ -1,7 +1,7 @@
 /** One SQS client that may wait, and one that may not. */
 
 import { SQSClient, type SQSClientConfig } from "@aws-sdk/client-sqs";
-import { durationMs, type OptionRules, resolveOptions } from "@leasehold/options";
+import { count, durationMs, type OptionRules, resolveOptions } from "@leasehold/options";
 
 /** How long the clients wait, and for how many at once. */
 export interface SqsClientOptions {
@@ -46,7 +46,7 @@ const RULES: OptionRules<Required<SqsClientOptions>> = {
   callTimeoutMs: durationMs(2_000, { min: 1, max: 60_000 }),
   connectTimeoutMs: durationMs(1_000, { min: 1, max: 60_000 }),
   receiveSlackMs: durationMs(5_000, { min: 1, max: 60_000 }),
-  maxSockets: durationMs(256, { min: 1, max: 100_000 }),
+  maxSockets: count(256, { min: 1, max: 100_000 }),
 };
 
 /**

@@ -74,6 +74,40 @@ describe("deadLetterCopy", () => {
     ]);
   });
 
+  test.each([
+    ["a history", { dead_letter_history: `${"[".repeat(200_000)}${"]".repeat(200_000)}` }],
+    [
+      "a source",
+      {
+        dead_letter_reason: "permanent",
+        dead_letter_source: `${"[".repeat(200_000)}${"]".repeat(200_000)}`,
+      },
+    ],
+  ])("is made although somebody wrote %s that nests without end", (_, texts) => {
+    const attributes = Object.fromEntries(
+      Object.entries(texts).map(([name, value]) => [name, { dataType: "String", value }]),
+    );
+    const copy = deadLetterCopy(message({ attributes }), reason, source);
+    expect(copy.attributes["dead_letter_reason"]?.value).toBe("attempts-exhausted");
+  });
+
+  test("takes over nothing but reason and source from a history that it did not write", () => {
+    const history = [
+      7,
+      null,
+      { reason: { deep: [] } },
+      { reason: "x".repeat(1_000), source: [], more: "theirs" },
+      { reason: "permanent", source: { queue: "q", message_id: "m", receive_count: 2, more: 1 } },
+    ];
+    const value = JSON.stringify(history);
+    const attributes = { dead_letter_history: { dataType: "String", value } };
+    const copy = deadLetterCopy(message({ attributes }), reason, source);
+    expect(JSON.parse(String(copy.attributes["dead_letter_history"]?.value))).toEqual([
+      { reason: "x".repeat(512) },
+      { reason: "permanent", source: { queue: "q", message_id: "m", receive_count: 2 } },
+    ]);
+  });
+
   test("drops history first, then tracestate, then its detail, to stay within ten attributes", () => {
     const past = {
       dead_letter_reason: { dataType: "String", value: "permanent" },

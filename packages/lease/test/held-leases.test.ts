@@ -64,25 +64,31 @@ describe("a message that is received again while its run goes on", () => {
     expect((await source.claim(poll))[0]?.message.receiveCount).toBe(3);
   });
 
-  test("is deleted by its newest handle when it comes while the delete is out", async () => {
-    const all = await setupLeases();
-    const { clock, source, queue, claimOne } = all;
-    const lease = await claimOne();
-    lease.start();
-    await redeliver(all);
-    queue.fault = ({ kind }) => (kind === "delete" ? { kind: "lost-request" } : undefined);
-    const acked = lease.ack();
-    await clock.advance(100);
-    await source.claim(poll);
-    queue.fault = () => undefined;
-    await clock.advance(2_500);
+  test.each([
+    ["was lost", { kind: "lost-request" }],
+    ["comes late", { kind: "slow-request", delayMs: 1_000 }],
+  ] as const)(
+    "is deleted by its newest handle when the delete by the old one %s",
+    async (_, fault) => {
+      const all = await setupLeases();
+      const { clock, source, queue, claimOne } = all;
+      const lease = await claimOne();
+      lease.start();
+      await redeliver(all);
+      queue.fault = ({ kind }) => (kind === "delete" ? fault : undefined);
+      const acked = lease.ack();
+      await clock.advance(100);
+      await source.claim(poll);
+      queue.fault = () => undefined;
+      await clock.advance(2_500);
 
-    expect(await acked).toEqual({ kind: "confirmed" });
-    const deletes = queue.calls.filter(({ kind }) => kind === "delete");
-    expect(deletes).toHaveLength(2);
-    expect(deletes[1]?.receiptHandles).not.toEqual(deletes[0]?.receiptHandles);
-    expect(queue.counts()).toMatchObject({ visible: 0, inFlight: 0 });
-  });
+      expect(await acked).toEqual({ kind: "confirmed" });
+      const deletes = queue.calls.filter(({ kind }) => kind === "delete");
+      expect(deletes).toHaveLength(2);
+      expect(deletes[1]?.receiptHandles).not.toEqual(deletes[0]?.receiptHandles);
+      expect(queue.counts()).toMatchObject({ visible: 0, inFlight: 0 });
+    },
+  );
 });
 
 describe("a message that comes back after its lease was lost under a run", () => {

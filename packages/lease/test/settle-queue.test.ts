@@ -146,6 +146,33 @@ describe("an ack", () => {
   });
 });
 
+describe("a queue that never answers", () => {
+  const never = new Promise<never>(() => undefined);
+
+  test("holds nobody longer than the hard timeout", async () => {
+    const { clock, claim, source } = await setupLeases({
+      between: (queue) => ({
+        name: queue.name,
+        fifo: queue.fifo,
+        hasDeadLetterQueue: queue.hasDeadLetterQueue,
+        receive: (request) => queue.receive(request),
+        changeVisibility: () => never,
+        delete: () => never,
+        deadLetter: () => never,
+      }),
+    });
+    const [acked, released] = await claim(2);
+    const endings = [acked?.ack(), released?.release(0, "ended")];
+    await clock.advance(2_020);
+    expect(await endings[1]).toMatchObject({ kind: "lapsing" });
+    await clock.advance(60_000);
+
+    expect(await endings[0]).toEqual({ kind: "lost" });
+    expect(source.held()).toEqual([]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
+
 describe("a release", () => {
   test("gives the message back at once, together with others of the same moment", async () => {
     const { clock, claim, queue, heard } = await setupLeases();
