@@ -5,7 +5,7 @@ import type { DeadLetterReason, ReleaseClass } from "@leasehold/lease";
 import type { JobOutcome } from "./job-event.ts";
 import type { AttemptCount } from "./receive-count-ledger.ts";
 import { type BackoffPolicy, growingDelayMs, retryDelayMs } from "./retry-delay.ts";
-import { codeOf, describeThrown, isAbortPassedOn } from "./thrown.ts";
+import { codeOf, describeThrown, fieldOf, isAbortPassedOn } from "./thrown.ts";
 
 /** What a handler did. */
 export type HandlerOutcome =
@@ -126,6 +126,6 @@ function permanentReason(thrown: unknown): DeadLetterReason {
 
 /** The delay that `RetryLaterError` asks for; one that is no time at all makes it a failure. */
 function wantedDelayMs(thrown: unknown): number | undefined {
-  const { delayMs } = thrown as { readonly delayMs?: unknown };
+  const delayMs = fieldOf(thrown, "delayMs");
   return typeof delayMs === "number" && delayMs >= 0 ? delayMs : undefined;
 }

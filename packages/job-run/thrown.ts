@@ -40,7 +40,7 @@ export function codeOf(thrown: unknown): string | undefined {
  */
 export function isAbortPassedOn(thrown: unknown, reason: unknown): boolean {
   const seen = new Set<unknown>();
-  for (let error = thrown; !seen.has(error); error = read(error, "cause")) {
+  for (let error = thrown; !seen.has(error); error = fieldOf(error, "cause")) {
     if (error === undefined || error === null) return false;
     if (error === reason || codeOf(error) === "JOB_ABORTED") return true;
     if (textOf(error, "name") === "AbortError") return true;
@@ -50,11 +50,12 @@ export function isAbortPassedOn(thrown: unknown, reason: unknown): boolean {
 }
 
 function textOf(thrown: unknown, field: string): string | undefined {
-  const value = read(thrown, field);
+  const value = fieldOf(thrown, field);
   return typeof value === "string" ? value : undefined;
 }
 
-function read(thrown: unknown, field: string): unknown {
+/** One field of anything that can be thrown; `undefined` when it cannot be read. */
+export function fieldOf(thrown: unknown, field: string): unknown {
   if (typeof thrown !== "object" || thrown === null) return undefined;
   try {
     return (thrown as Record<string, unknown>)[field];

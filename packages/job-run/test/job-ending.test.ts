@@ -54,6 +54,16 @@ describe("without an abort", () => {
       "failed: retry in 5000",
     ],
     [
+      "retry later whose delay cannot be read fails",
+      threw({
+        code: "RETRY_LATER",
+        get delayMs() {
+          throw new Error("no");
+        },
+      }),
+      "failed: retry in 5000",
+    ],
+    [
       "a permanent error is dead-lettered",
       threw(new PermanentJobError("no such customer")),
       "dead-lettered: dead-letter permanent",
