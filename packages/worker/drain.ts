@@ -37,6 +37,8 @@ export interface DrainedQueue {
 
 /** What a drain works with. */
 export interface DrainParts {
+  /** From when its deadlines count, on the monotonic clock. */
+  readonly startedAtMs: number;
   readonly clock: Clock;
   readonly timings: DrainTimings;
   readonly queues: readonly DrainedQueue[];
@@ -79,13 +81,14 @@ export class Drain {
     this.#order = order;
     this.#parts = parts;
     this.ended = this.#ended.promise;
-    this.#startedAtWallMs = parts.clock.wallMs();
+    const lateMs = parts.clock.monotonicMs() - parts.startedAtMs;
+    this.#startedAtWallMs = parts.clock.wallMs() - lateMs;
     this.#before = parts.tally.totals;
     this.#inFlightAtStart = parts.runs.size;
     if (order.cause.kind === "fatal" && order.unreachable === undefined) {
       this.#fault = order.cause.error;
     }
-    this.#state = beginDrain(parts.clock.monotonicMs(), parts.timings);
+    this.#state = beginDrain(parts.startedAtMs, parts.timings);
   }
 
   /** The first tick, all of it at once. */

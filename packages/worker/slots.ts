@@ -6,7 +6,7 @@ import type { Clock } from "@leasehold/clock";
 export class Slots {
   readonly total: number;
   readonly #clock: Clock;
-  readonly #listeners = new Set<() => void>();
+  #listeners: readonly (() => void)[] = [];
   #free: number;
   #busy = 0;
   #freeSinceMs: number;
@@ -57,14 +57,21 @@ export class Slots {
 
   /** Calls `listener` whenever slots were put back; returns how to stop. */
   onFree(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    const own = () => listener();
+    this.#listeners = [...this.#listeners, own];
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== own);
+    };
   }
 
   #putBack(slots: number): void {
     if (slots <= 0) return;
     if (this.#free === 0) this.#freeSinceMs = this.#clock.monotonicMs();
     this.#free += slots;
-    for (const listener of [...this.#listeners]) listener();
+    const [first, ...others] = this.#listeners;
+    if (first === undefined) return;
+    // Whoever was asked first is asked last the next time, so that no queue starves beside another.
+    this.#listeners = [...others, first];
+    for (const listener of [first, ...others]) listener();
   }
 }

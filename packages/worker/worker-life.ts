@@ -10,6 +10,7 @@ import { Drain, type DrainedQueue, type DrainOrder } from "./drain.ts";
 import { openPollDelayMs, type SignalEffect } from "./drain-plan.ts";
 import { HeldRuns } from "./held-runs.ts";
 import { Listeners, type WorkerListener } from "./listeners.ts";
+import { LoopPulse } from "./loop-pulse.ts";
 import { type ResolvedWorkerOptions, resolveWorkerOptions } from "./options.ts";
 import type { ShutdownCause, ShutdownReport } from "./shutdown-report.ts";
 import { Slots } from "./slots.ts";
@@ -36,6 +37,7 @@ export class WorkerLife {
   readonly #tally = new Tally();
   readonly #runs: HeldRuns;
   readonly #slots: Slots;
+  readonly #pulse: LoopPulse;
   readonly #queues: readonly WorkedQueue[];
   readonly #draining = new AbortController();
   readonly #unreached: Set<string>;
@@ -55,6 +57,7 @@ export class WorkerLife {
     this.#startedAtMs = parts.clock.wallMs();
     this.#runs = new HeldRuns(parts.clock);
     this.#slots = new Slots(this.#timings.job.concurrency, parts.clock);
+    this.#pulse = new LoopPulse(parts.clock);
     this.#queues = parts.queues.map((queue) => this.#openQueue(queue));
     this.#unreached = new Set(parts.queues.map(({ name }) => name));
     this.ended = this.#ended.promise;
@@ -66,6 +69,7 @@ export class WorkerLife {
     for (const { rule, message, mend } of verifyContract(this.#parts.contract).warnings) {
       this.#emit({ kind: "worker.contract-warning", rule, message, mend });
     }
+    this.#pulse.start();
     for (const { loop } of this.#queues) loop.start();
     return this.#started.promise;
   }
@@ -231,7 +235,9 @@ export class WorkerLife {
 
   #beginDrain(order: DrainOrder): Drain {
     if (this.#drain !== undefined) return this.#drain;
+    const isSignalled = order.cause.kind === "signal" && this.#isStarted;
     const drain = new Drain(order, {
+      startedAtMs: isSignalled ? this.#pulse.earliestSignalAtMs() : this.#clock.monotonicMs(),
       clock: this.#clock,
       timings: this.#timings.drain,
       queues: this.#queues,
@@ -244,7 +250,10 @@ export class WorkerLife {
       onFound: (lease) => this.#onFound(lease),
     });
     this.#drain = drain;
-    void drain.ended.then((report) => this.#ended.resolve(report));
+    void drain.ended.then((report) => {
+      this.#pulse.stop();
+      this.#ended.resolve(report);
+    });
     drain.begin();
     this.#started.resolve();
     return drain;

@@ -40,7 +40,10 @@ export function assertFit(parts: WorkerParts): void {
 function queueProblems({ contract, queues }: WorkerParts): readonly string[] {
   const given = queues.map(({ name }) => name);
   const wanted = contract.queues.map(({ name }) => name);
+  const { concurrency } = contract.worker;
+  const tooFew = `worker.concurrency must be at least ${wanted.length}, one for each queue's poll`;
   return [
+    ...(concurrency < wanted.length ? [`${tooFew}, got ${concurrency}`] : []),
     ...repeated(given).map((name) => `queue ${name} is given twice`),
     ...wanted
       .filter((name) => !given.includes(name))

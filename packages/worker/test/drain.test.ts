@@ -331,6 +331,33 @@ describe("a drain", () => {
   });
 });
 
+describe("a drain behind a blocked event loop", () => {
+  test("counts its deadlines from the last turn before the block", async () => {
+    const world = await busy(60_000, { contract: { lease: { visibilityTimeoutMs: 30_000 } } });
+    await world.clock.block(5_000);
+    world.worker.signal("SIGTERM");
+
+    expect(world.heard("drain.started")).toMatchObject([
+      {
+        drainByMs: Date.UTC(2026, 0, 1, 0, 0, 8, 500),
+        killAtMs: Date.UTC(2026, 0, 1, 0, 0, 14, 500),
+      },
+    ]);
+    await world.clock.advance(4_000);
+    expect(await world.worker.ended).toMatchObject({ exitCode: 75 });
+  });
+
+  test("counts from the signal when the loop ran freely", async () => {
+    const world = await busy(60_000);
+    await world.clock.block(5_000);
+    await world.clock.advance(1_000);
+    world.worker.signal("SIGTERM");
+    expect(world.heard("drain.started")).toMatchObject([
+      { drainByMs: Date.UTC(2026, 0, 1, 0, 0, 14, 500) },
+    ]);
+  });
+});
+
 describe("the ladder of signals", () => {
   test("counts a repeat within a second as one", async () => {
     const world = await busy(60_000);

@@ -49,6 +49,19 @@ describe("a worker of several queues", () => {
     expect(worker.snapshot()).toMatchObject({ slots: { busy: 0 } });
   });
 
+  test("does not let a flooded queue starve the other", async () => {
+    const { clock, fast, slow, events } = await setup((_, { signal }, time) =>
+      time.sleep(500, signal),
+    );
+    await Promise.all(Array.from({ length: 200 }, (_, n) => fast.send(message(n + 10))));
+    await clock.advance(3_000);
+    await slow.send(message(1));
+    await clock.advance(3_000);
+    const acked = events.filter((event) => event.kind === "lease.acked");
+    expect(acked.filter(({ lease }) => lease.queue === "slow")).toHaveLength(1);
+    expect(acked.length).toBeGreaterThan(20);
+  });
+
   test("drains them together, with one deadline (oban 856)", async () => {
     const aborted: number[] = [];
     const { clock, fast, slow, worker } = await setup(async (n, { signal }, time) => {

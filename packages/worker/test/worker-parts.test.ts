@@ -65,6 +65,18 @@ describe("createWorker", () => {
     ]);
   });
 
+  test("refuses fewer slots than queues, because each idle queue's poll holds one", () => {
+    const contract = defineContract({
+      preset: "drill",
+      service: "t",
+      queues: [{ name: "one" }, { name: "two" }],
+      worker: { concurrency: 1 },
+    });
+    expect(problemsOf({ contract, queues: [queue("one"), queue("two")] })).toEqual([
+      "worker.concurrency must be at least 2, one for each queue's poll, got 1",
+    ]);
+  });
+
   test("refuses to be made without a job", () => {
     expect(problemsOf({ jobs: [] })).toEqual(["no job is given, so nothing could be worked"]);
   });
