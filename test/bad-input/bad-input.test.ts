@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type BadMessage, corpus, type Mark } from "./corpus.ts";
+import type { BadMessage, Mark } from "./bad-message.ts";
+import { corpus } from "./corpus.ts";
 import { envelope, foreignAttributes, MARKER, MEBIBYTE, text } from "./envelopes.ts";
 import { type DeadLetter, startTrial, type Trial } from "./trial.ts";
 

@@ -36,6 +36,11 @@ export function rawField(field: keyof typeof GOOD, json: string): string {
   return envelope({ [field]: "@" }).replace('"@"', () => json);
 }
 
+/** The first value wins in some parsers, the last in `JSON.parse`. */
+export function duplicateTenant(first: string, last: string): string {
+  return envelope({ tenant_id: last }).replace("{", () => `{"tenant_id":"${first}",`);
+}
+
 /** Brackets within brackets: `depth` levels. */
 export function nested(depth: number): string {
   return `${"[".repeat(depth)}${"]".repeat(depth)}`;
