@@ -58,7 +58,6 @@ export class ClaimLoop {
   readonly queueName: string;
   readonly #parts: ClaimLoopParts;
   readonly #open = new OpenPolls();
-  readonly #stopListening: () => void;
   #isStarted = false;
   #isPaused = false;
   #isStopped = false;
@@ -76,7 +75,7 @@ export class ClaimLoop {
     this.#parts = parts;
     this.queueName = parts.source.queueName;
     this.#activeAtMs = parts.clock.monotonicMs();
-    this.#stopListening = parts.slots.onFree(() => this.consider());
+    parts.slots.onFree(() => this.consider());
   }
 
   get openPolls(): number {
@@ -119,7 +118,6 @@ export class ClaimLoop {
   stop(): void {
     this.#isStopped = true;
     this.#cancelTimer();
-    this.#stopListening();
   }
 
   /** Resolves when every poll that is open now has ended. */

@@ -55,13 +55,9 @@ export class Slots {
     this.#putBack(1);
   }
 
-  /** Calls `listener` whenever slots were put back; returns how to stop. */
-  onFree(listener: () => void): () => void {
-    const own = () => listener();
-    this.#listeners = [...this.#listeners, own];
-    return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== own);
-    };
+  /** Calls `listener` whenever slots were put back. */
+  onFree(listener: () => void): void {
+    this.#listeners = [...this.#listeners, listener];
   }
 
   #putBack(slots: number): void {

@@ -67,7 +67,7 @@ describe("the claims of a queue", () => {
   });
 
   test("back off while the queue cannot be reached (bbc/sqs-consumer 490)", async () => {
-    const world = await started({ options: { claimPatienceMs: 3_600_000 } });
+    const world = await started();
     await world.clock.advance(1_000);
     world.queue.fault = DOWN;
     const before = world.receives().length;

@@ -282,6 +282,23 @@ describe("a drain", () => {
     expect(visibleByMs - report.startedAtMs).toBeLessThanOrEqual(16_000);
   });
 
+  test("gives back a message that came again while its former run went on", async () => {
+    const world = await setup({ handler: () => world.clock.sleep(13_000) });
+    await world.send();
+    await world.clock.advance(500);
+    world.queue.fault = ({ kind }) =>
+      kind === "changeVisibility" ? { kind: "server-error" } : undefined;
+    await world.clock.advance(10_500);
+    world.queue.fault = () => undefined;
+    expect(world.heard("lease.lost")).toHaveLength(1);
+    const ended = world.worker.drain(SIGTERM);
+    await world.clock.advance(4_000);
+
+    expect(await ended).toMatchObject({ totals: { released: 1 } });
+    expect(world.heard("job.started")).toHaveLength(1);
+    expect(world.queue.counts()).toMatchObject({ visible: 1, inFlight: 0 });
+  });
+
   test("awaits an ack that is under way at its deadlines", async () => {
     const world = await busy(7_900);
     const ended = world.worker.drain(SIGTERM);

@@ -36,15 +36,15 @@ describe("slots", () => {
     expect(slots.freeSinceMs).toBe(600);
   });
 
-  test("tell of room until nobody wants to hear", async () => {
-    const { slots } = await setup(2);
-    const heard: number[] = [];
-    const stop = slots.onFree(() => heard.push(slots.free));
-    slots.reserve(2);
+  test("tell all who wait of room, each first in turn", async () => {
+    const { slots } = await setup(3);
+    const heard: string[] = [];
+    slots.onFree(() => heard.push(`a${slots.free}`));
+    slots.onFree(() => heard.push(`b${slots.free}`));
+    slots.reserve(3);
     slots.unreserve(0);
     slots.unreserve(1);
-    stop();
-    slots.unreserve(1);
-    expect(heard).toEqual([1]);
+    slots.unreserve(2);
+    expect(heard).toEqual(["a1", "b1", "b3", "a3"]);
   });
 });
