@@ -128,7 +128,9 @@ function runNpm(args) {
   const options = { cwd: root, stdio: ["ignore", 2, 2], env: outerEnvironment() };
   const { status, error } = spawnSync(command, [...first, ...args], options);
   if (error === undefined && status === 0) return;
-  console.error(`setup: npm ${args[0]} ${error ? error.message : `ended with exit code ${status}`}`);
+  console.error(
+    `setup: npm ${args[0]} ${error ? error.message : `ended with exit code ${status}`}`,
+  );
   rmSync(lock, { recursive: true, force: true });
   process.exit(status || 1);
 }
@@ -143,9 +145,13 @@ function outerEnvironment() {
 
 function requireNode() {
   const own = join(modules, ".bin", "node");
-  const asked = spawnSync(existsSync(own) ? own : process.execPath, ["-p", "process.versions.node"], {
-    encoding: "utf8",
-  });
+  const asked = spawnSync(
+    existsSync(own) ? own : process.execPath,
+    ["-p", "process.versions.node"],
+    {
+      encoding: "utf8",
+    },
+  );
   const [major = 0, minor = 0] = asked.stdout.trim().split(".").map(Number);
   if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
   console.error(
