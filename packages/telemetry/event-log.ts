@@ -56,7 +56,12 @@ const tellings: Tellings = {
   "lease.settle-failed": { level: "error", message: "a message could not be settled" },
 
   "job.started": { level: "info", message: "a job has started" },
-  "job.ended": (event) => ({ level: endLevel(event.outcome), message: `a job ${event.outcome}` }),
+  "job.ended": ({ outcome }) => ({
+    level: endLevel(outcome),
+    message: ENDED_AS[outcome],
+    // What was planned (a later retry, a drain) has no stack worth reading.
+    fields: endLevel(outcome) === "info" ? { error_stack: undefined } : {},
+  }),
   "job.aborted": { level: "warn", message: "a job was asked to stop" },
   "job.abort-answered": { level: "info", message: "a job has stopped as it was asked" },
   "job.ignored-abort": { level: "error", message: "a job does not stop although it was asked" },
@@ -101,7 +106,18 @@ const tellings: Tellings = {
 
 const UNKNOWN: Telling = { level: "info", message: "the worker reports what has no wording yet" };
 
-function endLevel(outcome: Extract<WorkerEvent, { kind: "job.ended" }>["outcome"]): LogLevel {
+type JobOutcome = Extract<WorkerEvent, { kind: "job.ended" }>["outcome"];
+
+const ENDED_AS: Readonly<Record<JobOutcome, string>> = {
+  succeeded: "a job succeeded",
+  "retry-later": "a job asked to be tried again later",
+  interrupted: "a job was interrupted and goes back to the queue",
+  failed: "a job failed and will be tried again",
+  "dead-lettered": "a job goes to the dead-letter queue",
+  "lease-lost": "a job ended after its lease was lost; nothing was settled",
+};
+
+function endLevel(outcome: JobOutcome): LogLevel {
   switch (outcome) {
     case "succeeded":
     case "retry-later":

@@ -76,6 +76,7 @@ function harmless(name: string, value: unknown): unknown {
   if (typeof value === "string") {
     return cut(value, name === "error_stack" ? SHOWN_STACK_CHARACTERS : SHOWN_CHARACTERS);
   }
+  if (typeof value === "number") return rounded(value);
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => harmless(name, item));
   return Object.fromEntries(
@@ -84,6 +85,11 @@ function harmless(name: string, value: unknown): unknown {
       SECRET_NAME.test(key) ? "[redacted]" : harmless(key, inner),
     ]),
   );
+}
+
+/** A tenth of a millisecond is as fine as anybody reads. */
+function rounded(value: number): number {
+  return Number.isInteger(value) ? value : Math.round(value * 10) / 10;
 }
 
 function cut(text: string, limit: number = SHOWN_CHARACTERS): string {

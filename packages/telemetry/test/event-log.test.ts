@@ -54,19 +54,34 @@ describe("logEvents", () => {
   });
 
   test.each([
-    ["succeeded", "info"],
-    ["retry-later", "info"],
-    ["interrupted", "info"],
-    ["failed", "warn"],
-    ["dead-lettered", "warn"],
-    ["lease-lost", "warn"],
-  ] as const)("tells a job that %s at level %s", (outcome, level) => {
+    ["succeeded", "info", "a job succeeded"],
+    ["retry-later", "info", "a job asked to be tried again later"],
+    ["interrupted", "info", "a job was interrupted and goes back to the queue"],
+    ["failed", "warn", "a job failed and will be tried again"],
+    ["dead-lettered", "warn", "a job goes to the dead-letter queue"],
+    ["lease-lost", "warn", "a job ended after its lease was lost; nothing was settled"],
+  ] as const)("tells the outcome %s at level %s", (outcome, level, msg) => {
     const { worker, logger, report, written } = setup();
     logEvents(worker, logger);
 
     report({ kind: "job.ended", lease, job, attempt: 1, outcome, durationMs: 5 });
 
-    expect(JSON.parse(written[0] ?? "")).toMatchObject({ level, outcome, msg: `a job ${outcome}` });
+    expect(JSON.parse(written[0] ?? "")).toMatchObject({ level, outcome, msg });
+  });
+
+  test.each([
+    ["failed", "Error: no\n    at somewhere"],
+    ["retry-later", undefined],
+  ] as const)("shows the stack of what was not planned only: %s", (outcome, shown) => {
+    const { worker, logger, report, written } = setup();
+    logEvents(worker, logger);
+    const error = { name: "Error", message: "no", stack: "Error: no\n    at somewhere" };
+
+    report({ kind: "job.ended", lease, job, attempt: 1, outcome, durationMs: 5.4321, error });
+
+    const line = JSON.parse(written[0] ?? "");
+    expect(line.error_stack).toBe(shown);
+    expect(line).toMatchObject({ error_name: "Error", error_message: "no", duration_ms: 5.4 });
   });
 
   test("tells a clean drain and a passing fault of a poll less gravely", () => {
