@@ -184,7 +184,7 @@ export function describeLeaseQueue(
       expect(await receive()).toEqual([]);
     });
 
-    test("answers a delete entry by entry, in order, also for the same handle twice", async () => {
+    test("answers a delete entry by entry, in order, also for the same handle twice (squiss-ts 26; redpanda connect 182)", async () => {
       const { queue, handles } = await setup();
       const [first = "", second = ""] = await handles(2);
       const answers = await queue.delete([first, GARBAGE, second, first]);

@@ -6,7 +6,7 @@ import { nthReceive, releasesOf } from "./moments.ts";
 import { DRILL, SLACK_MS, sendTrial } from "./promises.ts";
 
 describe("SIGTERM on an idle worker", DRILL, () => {
-  test("releases what its open poll still brings, and another worker has it at once", async () => {
+  test("releases what its open poll still brings, and another worker has it at once (celery/kombu 1819; ruby-shoryuken 677)", async () => {
     await using site = await openTrialSite();
     const first = site.startWorker();
     await first.waitFor("worker.ready");

@@ -142,7 +142,7 @@ describe("after an abort", () => {
     });
   });
 
-  test("an interruption never dead-letters, however often it came", () => {
+  test("an interruption never dead-letters, however often it came (cashapp/misk 3892; elizaOS/eliza 17258)", () => {
     const count = { attempt: 1_000, budget: 5 };
     expect(decide({ abortCause: "drain-deadline", count })).toBe("interrupted: release ended in 0");
   });

@@ -95,7 +95,7 @@ describe("a run", () => {
     });
   });
 
-  test("starts nothing once the drain has begun, but knows which job it gives back", async () => {
+  test("starts nothing once the drain has begun, but knows which job it gives back (bbc/sqs-consumer 582)", async () => {
     const { clock, run, draining, queue } = await setup(() => {
       throw new Error("started");
     });
@@ -106,11 +106,11 @@ describe("a run", () => {
     expect(queue.counts()).toMatchObject({ visible: 1, inFlight: 0 });
   });
 
-  test("can be given up while its schema still thinks", async () => {
+  test("can be given up while its schema still thinks (Logflare 3849)", async () => {
     const schema: AnyJobDefinition["schema"] = {
       "~standard": { version: 1, vendor: "test", validate: () => new Promise(() => {}) },
     };
-    const { clock, run } = await setup(() => undefined, { schema });
+    const { clock, run, queue } = await setup(() => undefined, { schema });
     await clock.settle();
     run.abandon(3_000);
     await clock.advance(100);
@@ -119,6 +119,7 @@ describe("a run", () => {
       settled: { kind: "confirmed" },
     });
     expect(run.ignoredAbort).toBe(false);
+    expect(queue.counts()).toMatchObject({ visible: 0, inFlight: 1 });
   });
 
   test("is over for its worker when it is given up, whatever its handler says later", async () => {
@@ -140,7 +141,7 @@ describe("a run", () => {
     expect(queue.calls.filter(({ kind }) => kind === "delete")).toEqual([]);
   });
 
-  test("does not give up an ack that is under way", async () => {
+  test("does not give up an ack that is under way (celery/celery 9492)", async () => {
     const { clock, run, queue } = await setup(() => undefined);
     await clock.settle();
     run.abandon(0);

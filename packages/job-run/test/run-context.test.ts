@@ -72,7 +72,7 @@ describe("the context of a run", () => {
     expect(context.isDone(undefined)).toBe(false);
   });
 
-  test("aborts at the job's limit, with the reason", async () => {
+  test("aborts at the job's limit, with the reason (bbc/sqs-consumer 168)", async () => {
     const { clock, context, given, causes } = await setup();
     await clock.advance(30_000);
     expect(given.signal.reason).toMatchObject({ code: "JOB_ABORTED", abortCause: "job-timeout" });

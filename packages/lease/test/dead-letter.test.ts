@@ -22,7 +22,7 @@ function attributes(count: number, prefix = "a"): ReceivedMessage["attributes"] 
 }
 
 describe("deadLetterCopy", () => {
-  test("carries all that the message had, and where it comes from and why", () => {
+  test("carries all that the message had, and where it comes from and why (message-queue-toolkit (measured))", () => {
     const copy = deadLetterCopy(
       message({ groupId: "acme", traceHeader: "Root=1-2-3" }),
       reason,

@@ -17,7 +17,7 @@ const times: LeaseTimes = {
 };
 
 describe("planExtension", () => {
-  test("extends a period after the last success", () => {
+  test("extends a period after the last success (MassTransit PR 2870)", () => {
     expect(planExtension(times, fresh, at(5_000), options)).toEqual({
       dueInMs: 15_000,
       visibilityTimeoutMs: 60_000,
@@ -67,7 +67,7 @@ describe("planExtension", () => {
     expect(planExtension(sure, fresh, at(5_000), options, 37_000)).toBeUndefined();
   });
 
-  test("asks for no more than SQS's twelve hours leave, and stops there", () => {
+  test("asks for no more than SQS's twelve hours leave, and stops there (aws-sdk-js-v3 2983; aws-sdk-net 794)", () => {
     const old = {
       claimedAt: at(0),
       lastSentAt: at(43_130_000),

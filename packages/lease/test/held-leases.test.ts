@@ -11,7 +11,7 @@ async function redeliver({ queue, clock }: LeaseSetup): Promise<void> {
 const poll = { maxMessages: 10, waitMs: 0 };
 
 describe("a message that is received again while its run goes on", () => {
-  test("is not handed out: the run goes on by the newest handle and its ack deletes the message", async () => {
+  test("is not handed out: the run goes on by the newest handle and its ack deletes the message (MassTransit 5159, 5915)", async () => {
     const all = await setupLeases();
     const { clock, source, queue, claimOne, heard } = all;
     const lease = await claimOne();

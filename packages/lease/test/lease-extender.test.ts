@@ -42,7 +42,7 @@ describe("extensions", () => {
     expect(sentAt("changeVisibility")).toEqual([19_000, 38_000]);
   });
 
-  test("are tried again after short, growing pauses", async () => {
+  test("are tried again after short, growing pauses (NServiceBus Renewal, MassTransit)", async () => {
     const { clock, claimOne, sentAt, failNext, heard } = await setupLeases();
     const lease = await claimOne();
     const throttled = { kind: "throttled" } as const;
@@ -116,7 +116,7 @@ describe("extensions", () => {
     expect(lease.lost.aborted).toBe(true);
   });
 
-  test("are judged one by one: a refused handle is lost, its neighbours are not", async () => {
+  test("are judged one by one: a refused handle is lost, its neighbours are not (bbc/sqs-consumer 193, PR 807; autumn PR 2415)", async () => {
     const { clock, claim, queue, heard } = await setupLeases();
     const [first, second, third] = await claim(3);
     await clock.advance(20_000);
@@ -129,7 +129,7 @@ describe("extensions", () => {
     expect(first?.remainingMs()).toBe(59_000);
   });
 
-  test("stop for good once the ending is confirmed", async () => {
+  test("stop for good once the ending is confirmed (MassTransit 6179)", async () => {
     const { clock, claimOne, sentAt } = await setupLeases();
     const lease = await claimOne();
     const released = lease.release(5_000, "ended");
@@ -161,7 +161,7 @@ describe("the taper of a drain", () => {
     expect(queue.counts().visible).toBe(3);
   });
 
-  test("extends to the target what does not reach it yet", async () => {
+  test("extends to the target what does not reach it yet (OptimalBits/bull 1615, 1415; rails/solid_queue 568; temporalio/sdk-java 2075)", async () => {
     const { clock, claimOne, source, queue } = await setupLeases();
     const lease = await claimOne();
     await clock.advance(1_000);

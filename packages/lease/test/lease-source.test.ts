@@ -107,7 +107,7 @@ describe("openLeaseSource", () => {
     expect(await acked).toEqual({ kind: "confirmed" });
   });
 
-  test("flushes acks that linger and releases that gather, and waits for their answers", async () => {
+  test("flushes acks that linger and releases that gather, and waits for their answers (awspring/spring-cloud-aws 925, 1661; squiss-ts 146)", async () => {
     const { clock, source, claim, failNext, queue } = await setupLeases();
     const [one, other, running] = await claim(3);
     running?.start();
@@ -127,6 +127,18 @@ describe("openLeaseSource", () => {
     expect(await Promise.all(endings)).toEqual([{ kind: "confirmed" }, { kind: "confirmed" }]);
     expect(source.unconfirmedAcks).toBe(0);
     expect(queue.counts()).toEqual({ visible: 1, inFlight: 1, delayed: 0, deadLettered: 0 });
+  });
+
+  test("of a worker that dies without a word is over within the visibility timeout of its last extension (graphile/worker 526; cortexlabs/cortex 1504)", async () => {
+    const { clock, queue, source, claimOne } = await setupLeases();
+    (await claimOne()).start();
+    await clock.advance(45_000);
+    expect(queue.calls.at(-1)).toMatchObject({ kind: "changeVisibility", atMs: 40_000 });
+    source.close();
+    await clock.advance(54_900);
+    expect(queue.counts()).toMatchObject({ visible: 0, inFlight: 1 });
+    await clock.advance(200);
+    expect(queue.counts()).toMatchObject({ visible: 1, inFlight: 0 });
   });
 
   test("lets what is held lapse when it is closed, with no timer and no call left", async () => {

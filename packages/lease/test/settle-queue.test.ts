@@ -66,7 +66,7 @@ describe("an ack", () => {
     expect(heard("lease.settle-failed")).toHaveLength(1);
   });
 
-  test("that is refused at its first try is no ack: the message is with somebody else", async () => {
+  test("that is refused at its first try is no ack: the message is with somebody else (Brighter 4031; celery/kombu 1198)", async () => {
     const { clock, claimOne, heard } = await setupDeletes({
       kind: "refused",
       code: "InvalidParameterValue",
@@ -149,7 +149,7 @@ describe("an ack", () => {
 describe("a queue that never answers", () => {
   const never = new Promise<never>(() => undefined);
 
-  test("holds nobody longer than the hard timeout", async () => {
+  test("holds nobody longer than the hard timeout (bbc/sqs-consumer 275, 199; vercel/sqs-consumer 3, 4)", async () => {
     const { clock, claim, source } = await setupLeases({
       between: (queue) => ({
         name: queue.name,
@@ -211,7 +211,7 @@ describe("a release", () => {
     ]);
   });
 
-  test("waits for an extension in flight, which would undo it", async () => {
+  test("waits for an extension in flight, which would undo it (bbc/sqs-consumer 260, PR 848; novuhq/novu PR 12437)", async () => {
     const { clock, claimOne, failNext, sentAt, queue } = await setupLeases();
     const lease = await claimOne();
     failNext("changeVisibility", { kind: "slow-request", delayMs: 1_500 });

@@ -148,7 +148,7 @@ describe("a claim through the SDK", () => {
     });
   });
 
-  test("gives up five seconds after its wait, not earlier", async () => {
+  test("gives up five seconds after its wait, not earlier (bbc/sqs-consumer 136; aws-sdk-js 1005)", async () => {
     const arrived = Promise.withResolvers<void>();
     const { queue, clock } = await setup(() => arrived.resolve());
     let isOver = false;

@@ -70,7 +70,7 @@ describe("a message that is no job", () => {
     expect(world.queue.counts()).toMatchObject({ deadLettered: 1 });
   });
 
-  test("comes back ever later where there is no dead-letter queue (squiss-ts)", async () => {
+  test("comes back ever later where there is no dead-letter queue (squiss-ts (measured))", async () => {
     const options = { queue: { hasDeadLetterQueue: false } };
     const world = await workFor(10_000, "{", {}, options);
     expect(world.heard("lease.claimed").length).toBeLessThanOrEqual(2);

@@ -93,7 +93,7 @@ describe("the claims of a queue", () => {
     expect(world.receives().length).toBeLessThan(80);
   });
 
-  test("pause when polls come back empty before their time (localstack 8234)", async () => {
+  test("pause when polls come back empty before their time (localstack 8234 (measured))", async () => {
     const world = await started();
     world.queue.receive = async () => {
       calls += 1;
@@ -105,7 +105,7 @@ describe("the claims of a queue", () => {
   });
 
   test("stay one after any sequence of pause and resume (bbc/sqs-consumer 234)", async () => {
-    const world = await setup();
+    const world = await setup({ contract: { worker: { concurrency: 30 } } });
     void world.worker.start();
     void world.worker.start();
     for (let turn = 0; turn < 5; turn += 1) {
@@ -157,7 +157,7 @@ describe("the claims of a queue", () => {
 });
 
 describe("the watchdog of polls", () => {
-  test("takes a worker for dead whose poll never ends (bbc/sqs-consumer 136)", async () => {
+  test("takes a worker for dead whose poll never ends (bbc/sqs-consumer 241, 130, 184; nestjs-sqs 28; qdone 114)", async () => {
     const world = await started();
     world.queue.receive = () => new Promise(() => {});
     await world.clock.advance(2_000 + 16_000);

@@ -46,7 +46,7 @@ async function busy(durationMs: number, options: WorldOptions = {}) {
 }
 
 describe("the first tick of a drain", () => {
-  test("raises the flag, turns readiness, tells of each job, tapers and hints, all at once", async () => {
+  test("raises the flag, turns readiness, tells of each job, tapers and hints, all at once (temporalio/sdk-typescript 1739)", async () => {
     const steps: string[] = [];
     const world = await setup({
       handler: (_, { draining }) =>
@@ -102,7 +102,7 @@ describe("the first tick of a drain", () => {
 });
 
 describe("a drain", () => {
-  test("makes no claim after the signal and frees nothing before its own poll has ended", async () => {
+  test("makes no claim after the signal and frees nothing before its own poll has ended (taskforcesh/bullmq 4163)", async () => {
     const world = await busy(60_000);
     world.worker.signal("SIGTERM");
     await world.clock.advance(20_000);
@@ -179,7 +179,7 @@ describe("a drain", () => {
     expect(freed).toEqual(["8720 visibility 0", "8920 visibility 0", "9120 visibility 0"]);
   });
 
-  test("never starts what its open poll still brings, and frees it at once (sl-express PR 143)", async () => {
+  test("never starts what its open poll still brings, and frees it at once (shoplineapp/sl-express PR 143)", async () => {
     const started: number[] = [];
     const world = await setup({ handler: ({ payload }) => void started.push(payload.n) });
     await world.clock.advance(100);
@@ -199,7 +199,7 @@ describe("a drain", () => {
     expect(started).toEqual([101]);
   });
 
-  test("waits for every poll of the queue before it frees what one of them brought (kombu 1835)", async () => {
+  test("waits for every poll of the queue before it frees what one of them brought (celery/kombu 1835, PR 2049)", async () => {
     const world = await setup({ contract: { worker: { concurrency: 30 } } });
     await world.send(1);
     await world.clock.advance(100);
@@ -211,7 +211,8 @@ describe("a drain", () => {
 
     const lines = world.timeline.map((line) => line.replace(/^\d+ /, ""));
     const freed = lines.indexOf("visibility 0");
-    expect(freed).toBeGreaterThan(lines.lastIndexOf("poll ended with 0"));
+    expect(lines.slice(0, freed).filter((line) => line === "poll ended with 0")).not.toEqual([]);
+    expect(lines.filter((line) => line === "visibility 0")).toHaveLength(1);
     expect(world.queue.counts()).toMatchObject({ visible: 1, inFlight: 0 });
   });
 
@@ -248,7 +249,7 @@ describe("a drain", () => {
     expect(world.heard("lease.released")).toMatchObject([{ class: "failed", delayMs: 3_000 }]);
   });
 
-  test("gives the lease of a handler that ignores its abort back for after the exit (river 78)", async () => {
+  test("gives the lease of a handler that ignores its abort back for after the exit (riverqueue/river 78, PR 1289)", async () => {
     const world = await setup({ handler: () => new Promise(() => {}) });
     await world.send();
     await world.clock.advance(500);
@@ -385,7 +386,7 @@ describe("the ladder of signals", () => {
     expect(world.heard("drain.signal-ignored")).toMatchObject([{ sinceLastMs: 900 }]);
   });
 
-  test("aborts at the second, gives back at the third, ends at the fourth", async () => {
+  test("aborts at the second, gives back at the third, ends at the fourth (taskcluster 8291)", async () => {
     const world = await setup({ handler: () => new Promise(() => {}) });
     await world.send();
     await world.clock.advance(500);
@@ -431,7 +432,7 @@ describe("the ladder of signals", () => {
     expect(world.heard("job.aborted")).toMatchObject([{ cause: "drain-deadline" }]);
   });
 
-  test("ends at once at the second when only polls are open, and says so", async () => {
+  test("ends at once at the second when only polls are open, and says so (aws-sdk-js 2350; superlog PR 280)", async () => {
     const world = await setup();
     await world.clock.advance(100);
     world.worker.signal("SIGTERM");

@@ -62,7 +62,7 @@ describe("a worker of several queues", () => {
     expect(acked.length).toBeGreaterThan(20);
   });
 
-  test("drains them together, with one deadline (oban 856)", async () => {
+  test("drains them together, with one deadline (oban-bg/oban 856)", async () => {
     const aborted: number[] = [];
     const { clock, fast, slow, worker } = await setup(async (n, { signal }, time) => {
       await time.sleep(60_000, signal);

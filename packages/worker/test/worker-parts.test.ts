@@ -37,7 +37,7 @@ describe("createWorker", () => {
     expect(createWorker(parts()).snapshot()).toMatchObject({ phase: "booting", service: "t" });
   });
 
-  test("refuses a contract that contradicts itself, with every violation", () => {
+  test("refuses a contract that contradicts itself, with every violation (chatwoot 15886; alphagov/email-alert-api 697)", () => {
     const contract = defineContract({
       preset: "drill",
       service: "t",

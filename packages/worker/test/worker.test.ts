@@ -46,7 +46,17 @@ describe("a worker", () => {
     expect(world.clock.pendingTimers).toBe(0);
   });
 
-  test("goes on claiming beside a slow job (bbc/sqs-consumer 86)", async () => {
+  test("acks whatever a handler returns: nothing, false, null or an error (bbc/sqs-consumer 443; nestjs-sqs 103)", async () => {
+    const returned = [undefined, false, null, "", new Error("returned, not thrown")];
+    const world = await setup({ handler: ({ payload }) => returned[payload.n - 1] });
+    await world.send(5);
+    await world.clock.advance(1_000);
+
+    expect(world.queue.counts()).toEqual(NOTHING_LEFT);
+    expect(world.worker.snapshot().totals).toMatchObject({ claimed: 5, acked: 5, retried: 0 });
+  });
+
+  test("goes on claiming beside a slow job (bbc/sqs-consumer 86, 96, 229)", async () => {
     const world = await setup({
       contract: { worker: { concurrency: 2 } },
       handler: async (job, context) => {
@@ -62,7 +72,7 @@ describe("a worker", () => {
     expect(world.queue.counts()).toEqual(NOTHING_LEFT);
   });
 
-  test("claims nothing that cannot start", async () => {
+  test("claims nothing that cannot start (Bogdanp/dramatiq_sqs 52; spring-attic/spring-cloud-aws 516)", async () => {
     const world = await setup({
       contract: { worker: { concurrency: 3 } },
       handler: (_, context) => world.clock.sleep(30_000, context.signal),

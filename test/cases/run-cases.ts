@@ -1,0 +1,74 @@
+/** Prints the cases from the field with their tests; with `--mutants` breaks the code for each. */
+
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { MutantTree } from "../support/mutant-tree.ts";
+import { claimingCases } from "./claiming-cases.ts";
+import type { FieldCase } from "./field-case.ts";
+import { leaseCases } from "./lease-cases.ts";
+import { shutdownCases } from "./shutdown-cases.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+const tables: Readonly<Record<string, readonly FieldCase[]>> = {
+  "Shutdown against receive": shutdownCases,
+  "Extending and losing the lease": leaseCases,
+  "Claiming, acking, order": claimingCases,
+};
+
+const { values } = parseArgs({
+  options: { mutants: { type: "boolean", default: false }, only: { type: "string", default: "" } },
+});
+const chosen = Object.values(tables)
+  .flat()
+  .filter(({ report }) => report.includes(values.only));
+let failures = listCases();
+if (values.mutants) failures += await breakEach(chosen);
+console.log(`\ncases: ${chosen.length - failures} passed, ${failures} failed`);
+process.exitCode = failures > 0 ? 1 : 0;
+
+/** How many have no test of their name. */
+function listCases(): number {
+  let missing = 0;
+  for (const [title, cases] of Object.entries(tables)) {
+    console.log(`\n${title}`);
+    for (const one of cases.filter((field) => chosen.includes(field))) {
+      const hasTest = readFileSync(join(root, one.file), "utf8").includes(
+        `${one.test} (${one.report})`,
+      );
+      if (!hasTest) missing += 1;
+      console.log(`  ${hasTest ? "test   " : "MISSING"}  ${one.report}`);
+      console.log(`           ${one.symptom}`);
+      console.log(`           right: ${one.right}`);
+      console.log(`           ${one.file}: ${one.test}`);
+    }
+  }
+  return missing;
+}
+
+/** How many breaks their tests do not notice. */
+async function breakEach(cases: readonly FieldCase[]): Promise<number> {
+  using tree = new MutantTree();
+  console.log("\nEach break of the code must turn its test red:");
+  let survivors = 0;
+  for (const one of cases) {
+    const whole = await runTest(tree, one);
+    const broken = await tree.broken(one.break, () => runTest(tree, one));
+    const verdict = !whole ? "NOT GREEN" : broken ? "SURVIVED" : "killed";
+    if (verdict !== "killed") survivors += 1;
+    console.log(`  ${verdict.padEnd(9)}  ${one.report}: ${one.break.file}`);
+  }
+  return survivors;
+}
+
+/** Whether the case's test passes in the tree. */
+function runTest({ folder }: MutantTree, { file, test, report }: FieldCase): Promise<boolean> {
+  const name = `${test} (${report})`.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const suite = file.endsWith(".test.ts") ? file : file.replace(/\.ts$/, ".test.ts");
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  const args = [vitest, "run", suite, "-t", name, "--passWithNoTests=false", "--testTimeout=60000"];
+  const child = spawn(process.execPath, args, { cwd: folder, stdio: "ignore" });
+  return new Promise((resolve) => child.once("close", (code) => resolve(code === 0)));
+}
