@@ -1,11 +1,13 @@
 /** One received message while this process holds it: its state, its time, and who hears of it. */
 
-import { type Clock, elapsedMs, type Moment, now } from "@leasehold/clock";
+import { elapsedMs, type Moment, now } from "@leasehold/clock";
 import { LeaseLostError } from "./errors.ts";
+import type { ExtendedLease } from "./extended-lease.ts";
 import type { LeaseTimes } from "./extension-plan.ts";
 import type { DeadLetterReason, EndOutcome, Lease } from "./lease.ts";
 import { endingEvent, endOutcome, type LeaseEnding } from "./lease-ending.ts";
-import type { LeaseEvent, LeaseRef, ReleaseClass } from "./lease-event.ts";
+import type { LeaseRef, ReleaseClass } from "./lease-event.ts";
+import type { KeptTerm, LeaseKeeper } from "./lease-keeper.ts";
 import type { CallAnswer, Receipt, ReceivedMessage } from "./lease-queue.ts";
 import {
   isOpen,
@@ -14,23 +16,12 @@ import {
   type LeaseStateKind,
   transition,
 } from "./lease-state.ts";
+import type { Surroundings } from "./lease-surroundings.ts";
 import { later, leftMs, moved } from "./lease-term.ts";
 import { MAX_HOLD_MS } from "./limits.ts";
-import type { ResolvedLeaseOptions } from "./options.ts";
 
 /** What every lease of one queue shares. */
-export interface LeaseSurroundings {
-  readonly clock: Clock;
-  readonly options: ResolvedLeaseOptions;
-  readonly queueName: string;
-  readonly hasDeadLetterQueue: boolean;
-  /** Must not throw. */
-  readonly emit: (event: LeaseEvent) => void;
-  /** Makes the calls of an ending that has been decided. */
-  readonly settle: (lease: HeldLease, ending: LeaseEnding) => void;
-  /** The lease has ended, however it did, or its run has; asked again when the other follows. */
-  readonly onChange: (lease: HeldLease) => void;
-}
+export type LeaseSurroundings = Surroundings<HeldLease>;
 
 /** A receipt and when it came. */
 export interface Arrival {
@@ -44,7 +35,7 @@ export interface Arrival {
 const STOP_MARGIN_MS = 30_000;
 
 /** The lease that the rest of the package works with; the outside sees it as `Lease`. */
-export class HeldLease implements Lease {
+export class HeldLease implements Lease, ExtendedLease {
   readonly ref: LeaseRef;
   readonly message: ReceivedMessage;
   readonly claimedAt: Moment;
@@ -58,6 +49,9 @@ export class HeldLease implements Lease {
   #receiptHandle: string;
   #lastSentAt: Moment;
   #visibleBy: Moment;
+  #keeper: LeaseKeeper | undefined;
+  /** The newest word of the keeper that has been taken over. */
+  #heard: KeptTerm | undefined;
   #ending: LeaseEnding | undefined;
   /** What the last call of its ending asked for. */
   #sent: { readonly receiptHandle: string; readonly delayMs: number } | undefined;
@@ -103,12 +97,12 @@ export class HeldLease implements Lease {
   /** What its extensions are planned by; `undefined` once it has ended. */
   get times(): LeaseTimes | undefined {
     if (!isOpen(this.#state)) return undefined;
-    return {
-      claimedAt: this.claimedAt,
+    const own = {
       lastSentAt: this.#lastSentAt,
       validUntil: this.#state.validUntil,
       visibleBy: this.#visibleBy,
     };
+    return { claimedAt: this.claimedAt, ...(this.#keeper?.read() ?? own) };
   }
 
   /** The newest handle of this message; it changes when the message is received again. */
@@ -142,15 +136,16 @@ export class HeldLease implements Lease {
   }
 
   remainingMs(): number {
-    if (!isOpen(this.#state)) return 0;
-    return Math.max(0, leftMs(this.#state.validUntil, now(this.#shared.clock)));
+    const { times } = this;
+    return times === undefined ? 0 : Math.max(0, leftMs(times.validUntil, now(this.#shared.clock)));
   }
 
   expiresInMs(): number {
     const state = this.#state;
     const isGone = state.kind === "lost" || (state.kind === "done" && state.as !== "retry");
     if (isGone) return 0;
-    return Math.max(0, this.#visibleBy.monotonicMs - this.#shared.clock.monotonicMs());
+    const { monotonicMs } = this.times?.visibleBy ?? this.#visibleBy;
+    return Math.max(0, monotonicMs - this.#shared.clock.monotonicMs());
   }
 
   holdRemainingMs(): number {
@@ -194,6 +189,17 @@ export class HeldLease implements Lease {
     this.#receiptHandle = receipt.receiptHandle;
     const visibleBy = moved(answeredAt, this.#shared.options.visibilityTimeoutMs);
     this.#visibleBy = later(this.#visibleBy, visibleBy);
+    this.#keeper?.adopt(receipt.receiptHandle, visibleBy);
+  }
+
+  /**
+   * Leaves its extensions to another thread, whose word on its time counts from now on; without one
+   * it takes them back, and with them all that was proved meanwhile.
+   */
+  entrust(keeper?: LeaseKeeper): void {
+    this.#catchUp();
+    this.#keeper = keeper;
+    this.#heard = keeper?.read();
   }
 
   /**
@@ -202,6 +208,24 @@ export class HeldLease implements Lease {
    * @param code - why, for a lease that may come to lapse by it
    */
   apply(event: LeaseStateEvent, code = ""): LeaseState {
+    this.#catchUp();
+    return this.#move(event, code);
+  }
+
+  /** Before anything is decided: this thread may have been blocked while the keeper went on. */
+  #catchUp(): void {
+    const term = this.#keeper?.read();
+    if (term === undefined || term === this.#heard) return;
+    this.#heard = term;
+    this.#lastSentAt = term.lastSentAt;
+    this.#visibleBy = term.visibleBy;
+    const { validUntil, verdict } = term;
+    this.#move({ kind: verdict === "late" ? "extended" : "proved", validUntil });
+    // While a delete is on its way "not found" may be its work: the delete's answer decides.
+    if (verdict === "refused" && !this.isUnconfirmedAck) this.#move({ kind: "refused" });
+  }
+
+  #move(event: LeaseStateEvent, code = ""): LeaseState {
     if (!this.isOpen) return this.#state;
     const before = this.#state;
     this.#state = transition(before, event, now(this.#shared.clock));

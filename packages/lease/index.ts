@@ -2,9 +2,9 @@
 
 export { DEAD_LETTER_ATTRIBUTES, deadLetterCopy } from "./dead-letter.ts";
 export { ClaimFailedError, LeaseLostError, LeaseTransitionError } from "./errors.ts";
+export type { TaperResult } from "./extender.ts";
 export type { DeadLetterReason, EndOutcome, Lease } from "./lease.ts";
 export type { LeaseEvent, LeaseRef, LostCause, ReleaseClass } from "./lease-event.ts";
-export type { TaperResult } from "./lease-extender.ts";
 export type {
   CallAnswer,
   DeadLetterCopy,

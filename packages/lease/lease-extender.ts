@@ -1,8 +1,9 @@
 /** Keeps all leases of one queue alive, ten in a call, and notices those that are over. */
 
 import { type CancelTimer, type Clock, type Moment, now } from "@leasehold/clock";
+import type { ExtendedLease } from "./extended-lease.ts";
+import type { TaperResult } from "./extender.ts";
 import { type ExtensionPlan, planExtension } from "./extension-plan.ts";
-import type { HeldLease } from "./held-lease.ts";
 import type { LeaseCalls } from "./lease-calls.ts";
 import type { LeaseEvent } from "./lease-event.ts";
 import type { CallAnswer } from "./lease-queue.ts";
@@ -11,8 +12,17 @@ import { MAX_BATCH_ENTRIES } from "./limits.ts";
 import type { ResolvedLeaseOptions } from "./options.ts";
 import { retryPauseMs } from "./retry-pause.ts";
 
+/** A second voice in what leaves, for leases that another thread may stop at any moment. */
+export interface ExtensionGate<Kept> {
+  /** Whether extensions are made at all for now. */
+  isOpen(): boolean;
+  /** Whether a call for this lease may leave; the lease is then taken until `leave`. */
+  enter(lease: Kept): boolean;
+  leave(lease: Kept): void;
+}
+
 /** What an extender works with. */
-export interface LeaseExtenderParts {
+export interface LeaseExtenderParts<Kept extends ExtendedLease> {
   readonly queueName: string;
   readonly clock: Clock;
   readonly options: ResolvedLeaseOptions;
@@ -21,17 +31,13 @@ export interface LeaseExtenderParts {
   readonly emit: (event: LeaseEvent) => void;
   /** 0 up to 1. */
   readonly random: () => number;
-}
-
-/** How many leases a taper shortened, and for how many SQS did not confirm it. */
-export interface TaperResult {
-  readonly tapered: number;
-  readonly refused: number;
+  /** @defaultValue all may leave */
+  readonly gate?: ExtensionGate<Kept>;
 }
 
 /** What the extender remembers of one lease. */
-interface Watch {
-  readonly lease: HeldLease;
+interface Watch<Kept> {
+  readonly lease: Kept;
   jitter: number;
   failures: number;
   pausedUntil: Moment | undefined;
@@ -42,13 +48,13 @@ interface Watch {
   refusedHandle: string | undefined;
 }
 
-interface Due {
-  readonly watch: Watch;
+interface Due<Kept> {
+  readonly watch: Watch<Kept>;
   readonly plan: ExtensionPlan;
 }
 
 /** One entry of a call that is out. */
-interface Sent extends Due {
+interface Sent<Kept> extends Due<Kept> {
   readonly receiptHandle: string;
   readonly sentAt: Moment;
   /** What was proved before, to go back to when a taper was not applied. */
@@ -65,32 +71,45 @@ const LONGEST_SLEEP_MS = 1_000;
 const RIDE_ALONG_SHARE = 0.5;
 
 /** One for each queue: a timer, and a call when leases fall due. */
-export class LeaseExtender {
-  readonly #parts: LeaseExtenderParts;
-  readonly #watches = new Map<HeldLease, Watch>();
+export class LeaseExtender<Kept extends ExtendedLease> {
+  readonly #parts: LeaseExtenderParts<Kept>;
+  readonly #watches = new Map<Kept, Watch<Kept>>();
   #drainTargetAtMs = Number.POSITIVE_INFINITY;
   #timer: { readonly atMs: number; readonly cancel: CancelTimer } | undefined;
 
-  constructor(parts: LeaseExtenderParts) {
+  constructor(parts: LeaseExtenderParts<Kept>) {
     this.#parts = parts;
   }
 
-  /** Keeps the lease alive until `stop` or its end. */
-  watch(lease: HeldLease): void {
-    this.#watches.set(lease, {
+  /**
+   * Keeps the lease alive until `stop` or its end.
+   * @param call - settles when a change of its visibility is over that someone else has sent
+   */
+  watch(lease: Kept, call?: Promise<unknown>): void {
+    const watch: Watch<Kept> = {
       lease,
       jitter: this.#parts.random(),
       failures: 0,
       pausedUntil: undefined,
-      call: undefined,
+      call,
       isStopped: false,
       refusedHandle: undefined,
+    };
+    this.#watches.set(lease, watch);
+    void call?.then(() => {
+      watch.call = undefined;
+      this.#arm();
     });
     this.#arm();
   }
 
+  /** Looks again at what is due: the gate has opened, or what is known of a lease has changed. */
+  wake(): void {
+    this.#arm();
+  }
+
   /** No further extension; resolves when none is out. An extension after a release would undo it. */
-  async stop(lease: HeldLease): Promise<void> {
+  async stop(lease: Kept): Promise<void> {
     const watch = this.#watches.get(lease);
     if (watch === undefined) return;
     watch.isStopped = true;
@@ -98,7 +117,7 @@ export class LeaseExtender {
   }
 
   /** The lease has ended. */
-  forget(lease: HeldLease): void {
+  forget(lease: Kept): void {
     this.#watches.delete(lease);
     if (this.#watches.size === 0) this.close();
   }
@@ -122,7 +141,7 @@ export class LeaseExtender {
     this.#timer = undefined;
     for (const { lease } of [...this.#watches.values()]) lease.apply({ kind: "tick" });
     const plans = this.#plans(now(this.#parts.clock));
-    const isDue = ({ plan }: Due) => plan.dueInMs === 0;
+    const isDue = ({ plan }: Due<Kept>) => plan.dueInMs === 0;
     const due = plans.filter(isDue);
     const calls = Math.ceil(due.length / MAX_BATCH_ENTRIES);
     const rideMs = this.#parts.options.extendEveryMs * RIDE_ALONG_SHARE;
@@ -135,8 +154,9 @@ export class LeaseExtender {
   }
 
   /** What each lease needs next, for those that may be extended. */
-  #plans(at: Moment): Due[] {
-    const { options } = this.#parts;
+  #plans(at: Moment): Due<Kept>[] {
+    const { options, gate } = this.#parts;
+    if (gate?.isOpen() === false) return [];
     return [...this.#watches.values()].flatMap((watch) => {
       const { lease } = watch;
       const mayExtend =
@@ -151,10 +171,13 @@ export class LeaseExtender {
   }
 
   /** One call; resolves with its answers when they have been applied. */
-  #send(dues: readonly Due[]): Promise<readonly CallAnswer[]> {
-    const { clock, calls, queueName } = this.#parts;
+  #send(dues: readonly Due<Kept>[]): Promise<readonly CallAnswer[]> {
+    const { clock, calls, queueName, gate } = this.#parts;
     const sentAt = now(clock);
-    const entries = dues.map((due) => this.#sent(due, sentAt));
+    const entries = dues
+      .filter(({ watch }) => this.#mayLeave(watch))
+      .map((due) => this.#sent(due, sentAt));
+    if (entries.length === 0) return Promise.resolve([]);
     const answered = calls
       .changeVisibility(
         entries.map(({ receiptHandle, plan }) => ({
@@ -163,16 +186,25 @@ export class LeaseExtender {
         })),
       )
       .then((answers) => {
-        entries.forEach((entry, index) => void this.#answered(entry, answers[index] as CallAnswer));
+        for (const [index, entry] of entries.entries()) {
+          this.#answered(entry, answers[index] as CallAnswer);
+          gate?.leave(entry.watch.lease);
+        }
         this.#arm();
         return answers;
       });
     for (const { watch } of entries) watch.call = answered;
-    this.#parts.emit({ kind: "lease.extension-call", queue: queueName, entries: dues.length });
+    this.#parts.emit({ kind: "lease.extension-call", queue: queueName, entries: entries.length });
     return answered;
   }
 
-  #sent({ watch, plan }: Due, sentAt: Moment): Sent {
+  /** Someone may have stopped it since it was planned. */
+  #mayLeave(watch: Watch<Kept>): boolean {
+    if (this.#parts.gate?.enter(watch.lease) === false) watch.isStopped = true;
+    return !watch.isStopped;
+  }
+
+  #sent({ watch, plan }: Due<Kept>, sentAt: Moment): Sent<Kept> {
     const { lease } = watch;
     const heldUntil = lease.times?.validUntil ?? sentAt;
     const marginMs = lease.remainingMs();
@@ -183,7 +215,7 @@ export class LeaseExtender {
     return { watch, plan, receiptHandle: lease.receiptHandle, sentAt, heldUntil, marginMs };
   }
 
-  #answered(sent: Sent, answer: CallAnswer): void {
+  #answered(sent: Sent<Kept>, answer: CallAnswer): void {
     const { watch, plan, sentAt, receiptHandle } = sent;
     const { lease } = watch;
     watch.call = undefined;
@@ -203,7 +235,7 @@ export class LeaseExtender {
     }
   }
 
-  #succeeded({ watch, plan, sentAt, marginMs }: Sent): void {
+  #succeeded({ watch, plan, sentAt, marginMs }: Sent<Kept>): void {
     const { lease } = watch;
     watch.failures = 0;
     watch.pausedUntil = undefined;
@@ -214,7 +246,7 @@ export class LeaseExtender {
     this.#parts.emit({ kind: "lease.extended", lease: lease.ref, marginMs, remainingMs });
   }
 
-  #failed(watch: Watch, code: string): void {
+  #failed(watch: Watch<Kept>, code: string): void {
     const { clock, emit, random } = this.#parts;
     const { lease } = watch;
     watch.failures += 1;

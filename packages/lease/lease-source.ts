@@ -2,12 +2,13 @@
 
 import { type Clock, type Moment, now } from "@leasehold/clock";
 import { ClaimFailedError } from "./errors.ts";
+import type { Extender, TaperResult } from "./extender.ts";
 import type { LeaseSurroundings } from "./held-lease.ts";
 import { HeldLeases } from "./held-leases.ts";
 import type { Lease } from "./lease.ts";
 import { LeaseCalls } from "./lease-calls.ts";
 import type { LeaseEvent } from "./lease-event.ts";
-import { LeaseExtender, type TaperResult } from "./lease-extender.ts";
+import { LeaseExtender } from "./lease-extender.ts";
 import type { LeaseQueue, Receipt } from "./lease-queue.ts";
 import { type LeaseOptions, type ResolvedLeaseOptions, resolveLeaseOptions } from "./options.ts";
 import { SettleQueue } from "./settle-queue.ts";
@@ -72,7 +73,7 @@ class QueueLeaseSource implements LeaseSource {
   readonly #clock: Clock;
   readonly #options: ResolvedLeaseOptions;
   readonly #calls: LeaseCalls;
-  readonly #extender: LeaseExtender;
+  readonly #extender: Extender;
   readonly #settling: SettleQueue;
   readonly #held: HeldLeases;
   #isClosed = false;

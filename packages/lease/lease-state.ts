@@ -61,6 +61,8 @@ export type LeaseStateEvent =
   | { readonly kind: "shortened"; readonly validUntil: Moment }
   /** That change was provably not applied; `validUntil` is what held before. */
   | { readonly kind: "restored"; readonly validUntil: Moment }
+  /** Another thread extends it and has proved this; when its proof came is its matter, not ours. */
+  | { readonly kind: "proved"; readonly validUntil: Moment }
   /** SQS will never take this handle again. */
   | { readonly kind: "refused" }
   /** No further call will be made, the message comes back by itself. */
@@ -92,7 +94,8 @@ export function transition(state: LeaseState, event: LeaseStateEvent, at: Moment
   if (isEnding(state) && state.heldUntil !== undefined) {
     return whileCallIsOut(state, state.heldUntil, event, at);
   }
-  const deadline = event.kind === "restored" ? event.validUntil : state.validUntil;
+  const isKnownAnew = event.kind === "restored" || event.kind === "proved";
+  const deadline = isKnownAnew ? event.validUntil : state.validUntil;
   if (leftMs(deadline, at) <= 0) {
     return { kind: "lost", cause: event.kind === "extended" ? "late-answer" : "expired" };
   }
@@ -107,6 +110,7 @@ function whileHeld(state: OpenLeaseState, event: LeaseStateEvent): LeaseState {
       return state;
     case "extended":
     case "restored":
+    case "proved":
       return { ...state, validUntil: event.validUntil };
     case "shortened":
       return { ...state, validUntil: earlier(validUntil, event.validUntil) };
@@ -142,6 +146,7 @@ function whileCallIsOut(
       if (leftMs(state.validUntil, at) <= 0) return state;
       return { ...state, validUntil: event.validUntil, heldUntil: event.validUntil };
     case "restored":
+    case "proved":
       return { ...state, validUntil: event.validUntil, heldUntil: event.validUntil };
     case "shortened": {
       const validUntil = earlier(state.validUntil, event.validUntil);
