@@ -3,6 +3,11 @@
 export { DEAD_LETTER_ATTRIBUTES, deadLetterCopy } from "./dead-letter.ts";
 export { ClaimFailedError, LeaseLostError, LeaseTransitionError } from "./errors.ts";
 export type { TaperResult } from "./extender.ts";
+export {
+  type ExtenderThread,
+  type ExtenderThreadParts,
+  startExtenderThread,
+} from "./extender-thread.ts";
 export type { DeadLetterReason, EndOutcome, Lease } from "./lease.ts";
 export type { LeaseEvent, LeaseRef, LostCause, ReleaseClass } from "./lease-event.ts";
 export type {
@@ -36,3 +41,4 @@ export {
   sqsClients,
 } from "./sqs-clients.ts";
 export { type SqsLeaseQueueParts, sqsLeaseQueue } from "./sqs-lease-queue.ts";
+export type { StaticCredentials, ThreadConnection } from "./thread-connection.ts";

@@ -89,4 +89,21 @@ export type LeaseEvent =
       readonly code: string;
     }
   /** One batched call of extensions: how many leases it carried. */
-  | { readonly kind: "lease.extension-call"; readonly queue: string; readonly entries: number };
+  | { readonly kind: "lease.extension-call"; readonly queue: string; readonly entries: number }
+  /**
+   * A handler has blocked the event loop, and it turns again. The extender's thread went on
+   * meanwhile, unless `extensionsPaused`: then the leases may be lost.
+   */
+  | {
+      readonly kind: "lease.loop-blocked";
+      readonly queue: string;
+      readonly blockedMs: number;
+      readonly extensionsPaused: boolean;
+    }
+  /** The extender's thread does not work; this thread extends the leases from now on. */
+  | {
+      readonly kind: "lease.extender-failed";
+      readonly queue: string;
+      readonly code: string;
+      readonly message: string;
+    };

@@ -80,6 +80,11 @@ export interface DeadLetterCopy {
 export interface LeaseQueue {
   /** The queue's name, for events. */
   readonly name: string;
+  /**
+   * Where it is, for an extender in its own thread, which makes its calls without this object.
+   * Known once a receive has been answered; leases are extended in this thread while it is not.
+   */
+  readonly url?: string | undefined;
   readonly fifo: boolean;
   /** Whether `deadLetter` has somewhere to send to. */
   readonly hasDeadLetterQueue: boolean;

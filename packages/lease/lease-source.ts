@@ -3,7 +3,8 @@
 import { type Clock, type Moment, now } from "@leasehold/clock";
 import { ClaimFailedError } from "./errors.ts";
 import type { Extender, TaperResult } from "./extender.ts";
-import type { LeaseSurroundings } from "./held-lease.ts";
+import type { ExtenderThread } from "./extender-thread.ts";
+import type { HeldLease, LeaseSurroundings } from "./held-lease.ts";
 import { HeldLeases } from "./held-leases.ts";
 import type { Lease } from "./lease.ts";
 import { LeaseCalls } from "./lease-calls.ts";
@@ -61,6 +62,8 @@ export interface LeaseSourceParts {
   readonly onEvent: (event: LeaseEvent) => void;
   /** 0 up to 1; spreads extensions and retries. @defaultValue `Math.random` */
   readonly random?: () => number;
+  /** Extends the leases in its own thread. @defaultValue they are extended in this one */
+  readonly extenderThread?: ExtenderThread;
 }
 
 /** @throws InvalidOptionsError */
@@ -78,7 +81,8 @@ class QueueLeaseSource implements LeaseSource {
   readonly #held: HeldLeases;
   #isClosed = false;
 
-  constructor({ queue, clock, options, onEvent, random = Math.random }: LeaseSourceParts) {
+  constructor(parts: LeaseSourceParts) {
+    const { queue, clock, options, onEvent, random = Math.random, extenderThread } = parts;
     this.#queue = queue;
     this.#clock = clock;
     this.#options = resolveLeaseOptions(options);
@@ -92,7 +96,9 @@ class QueueLeaseSource implements LeaseSource {
       emit,
       random,
     };
-    this.#extender = new LeaseExtender(common);
+    const queueUrl = () => queue.url;
+    this.#extender =
+      extenderThread?.extenderFor(queueUrl, common) ?? new LeaseExtender<HeldLease>(common);
     this.#settling = new SettleQueue({
       ...common,
       fifo: queue.fifo,

@@ -46,10 +46,10 @@ export function sqsLeaseQueue(parts: SqsLeaseQueueParts): LeaseQueue {
 
 class SqsLeaseQueue implements LeaseQueue {
   readonly name: string;
+  readonly url: string;
   readonly fifo: boolean;
   readonly hasDeadLetterQueue: boolean;
   readonly #clients: SqsClients;
-  readonly #queueUrl: string;
   readonly #deadLetterQueueUrl: string | undefined;
   readonly #clock: Clock;
 
@@ -59,7 +59,7 @@ class SqsLeaseQueue implements LeaseQueue {
     this.fifo = nameInUrl.endsWith(".fifo");
     this.hasDeadLetterQueue = deadLetterQueueUrl !== undefined;
     this.#clients = clients;
-    this.#queueUrl = queueUrl;
+    this.url = queueUrl;
     this.#deadLetterQueueUrl = deadLetterQueueUrl;
     this.#clock = clock ?? systemClock;
   }
@@ -67,7 +67,7 @@ class SqsLeaseQueue implements LeaseQueue {
   async receive(request: ReceiveRequest): Promise<readonly Receipt[]> {
     const { receive, receiveSlackMs } = this.#clients;
     const command = new ReceiveMessageCommand({
-      QueueUrl: this.#queueUrl,
+      QueueUrl: this.url,
       MaxNumberOfMessages: request.maxMessages,
       WaitTimeSeconds: toSeconds(request.waitMs),
       VisibilityTimeout: toSeconds(request.visibilityTimeoutMs),
@@ -88,7 +88,7 @@ class SqsLeaseQueue implements LeaseQueue {
 
   changeVisibility(entries: readonly VisibilityChange[]): Promise<readonly CallAnswer[]> {
     const command = new ChangeMessageVisibilityBatchCommand({
-      QueueUrl: this.#queueUrl,
+      QueueUrl: this.url,
       Entries: entries.map(({ receiptHandle, visibilityTimeoutMs }, index) => ({
         Id: String(index),
         ReceiptHandle: receiptHandle,
@@ -103,7 +103,7 @@ class SqsLeaseQueue implements LeaseQueue {
 
   delete(receiptHandles: readonly string[]): Promise<readonly CallAnswer[]> {
     const command = new DeleteMessageBatchCommand({
-      QueueUrl: this.#queueUrl,
+      QueueUrl: this.url,
       Entries: receiptHandles.map((receiptHandle, index) => ({
         Id: String(index),
         ReceiptHandle: receiptHandle,

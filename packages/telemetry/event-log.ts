@@ -41,6 +41,17 @@ const tellings: Tellings = {
   "lease.extended": { level: "debug", message: "a lease was extended" },
   "lease.extension-failed": { level: "warn", message: "a lease could not be extended" },
   "lease.extension-call": { level: "debug", message: "a batch of extensions was sent" },
+  "lease.loop-blocked": (event) => ({
+    level: event.extensionsPaused ? "error" : "warn",
+    message: event.extensionsPaused
+      ? "a handler blocked the event loop for too long: leases were not extended meanwhile"
+      : "a handler blocked the event loop; leases were extended meanwhile",
+  }),
+  "lease.extender-failed": (event) => ({
+    level: "error",
+    message: "the extender's thread does not work: this thread extends leases, and must not block",
+    fields: { error_message: event.message },
+  }),
   "lease.acked": { level: "debug", message: "a message was acked" },
   "lease.retried": { level: "debug", message: "a message was given back after a failure" },
   "lease.released": { level: "info", message: "a message was released" },

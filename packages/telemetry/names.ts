@@ -24,6 +24,7 @@ export const FIELD_NAMES: Readonly<Record<string, string>> = {
   class: "release_class",
   retryable: "retryable",
   started: "started",
+  extensionsPaused: "extensions_paused",
   // Durations.
   ageMs: "age_ms",
   heldMs: "held_ms",
@@ -37,6 +38,7 @@ export const FIELD_NAMES: Readonly<Record<string, string>> = {
   visibleInMs: "visible_in_ms",
   retryInMs: "retry_in_ms",
   stalledMs: "stalled_ms",
+  blockedMs: "blocked_ms",
   sinceLastMs: "since_last_ms",
   // Counts.
   concurrency: "concurrency",

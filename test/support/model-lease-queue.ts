@@ -120,6 +120,7 @@ class QueueOnModel implements ModelLeaseQueue {
   readonly hasDeadLetterQueue: boolean;
   readonly account: SqsAccount;
   readonly queueUrl: string;
+  readonly url: string;
   readonly calls: ModelCall[] = [];
   fault: (call: ModelCall) => ModelFault | undefined;
   readonly #deadLetterQueueUrl: string | undefined;
@@ -132,6 +133,7 @@ class QueueOnModel implements ModelLeaseQueue {
     this.hasDeadLetterQueue = parts.deadLetterQueueUrl !== undefined;
     this.account = parts.account;
     this.queueUrl = parts.queueUrl;
+    this.url = parts.queueUrl;
     this.fault = parts.fault ?? (() => undefined);
     this.#deadLetterQueueUrl = parts.deadLetterQueueUrl;
     this.#clock = parts.clock;

@@ -16,6 +16,7 @@ import {
   type ModelLeaseQueueParts,
   modelLeaseQueue,
 } from "../../../test/support/model-lease-queue.ts";
+import { BlockableLoop, type FarEnd, type FarEndParts, startFarEnd } from "./near-and-far.ts";
 
 /** What a test may choose; the rest is as in production, without jitter. */
 export interface LeaseSetupOptions {
@@ -26,11 +27,17 @@ export interface LeaseSetupOptions {
   readonly between?: (queue: ModelLeaseQueue) => LeaseQueue;
   /** @defaultValue always 0 */
   readonly random?: () => number;
+  /** Extends in a thread of its own, as far as a test can have one. @defaultValue inline */
+  readonly thread?: Partial<Pick<FarEndParts, "maxBlockedMs" | "startsAfterMs">>;
 }
 
 /** A fresh bundle for one test. */
 export interface LeaseSetup {
   readonly clock: ManualClock;
+  /** The main thread, which a test may block. */
+  readonly loop: BlockableLoop;
+  /** Only with a `thread`. */
+  readonly farEnd: FarEnd;
   readonly queue: ModelLeaseQueue;
   readonly source: LeaseSource;
   readonly events: readonly LeaseEvent[];
@@ -50,9 +57,15 @@ export async function setupLeases(chosen: LeaseSetupOptions = {}): Promise<Lease
   const clock = new ManualClock();
   const queue = await modelLeaseQueue({ clock, ...chosen.queue });
   const events: LeaseEvent[] = [];
+  const loop = new BlockableLoop(clock);
+  const between = chosen.between?.(queue) ?? queue;
+  const farEnd =
+    chosen.thread &&
+    startFarEnd({ maxBlockedMs: 60_000, ...chosen.thread, clock, loop, queue: between });
   const source = openLeaseSource({
-    queue: chosen.between?.(queue) ?? queue,
-    clock,
+    queue: between,
+    clock: farEnd === undefined ? clock : loop,
+    ...(farEnd !== undefined && { extenderThread: farEnd.thread }),
     ...(chosen.options !== undefined && { options: chosen.options }),
     onEvent: (event) => {
       events.push(event);
@@ -71,6 +84,8 @@ export async function setupLeases(chosen: LeaseSetupOptions = {}): Promise<Lease
   };
   return {
     clock,
+    loop,
+    farEnd: farEnd as FarEnd,
     queue,
     source,
     events,

@@ -3,13 +3,14 @@ import { type Lease, type LeaseEvent, openLeaseSource } from "@leasehold/lease";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type ModelFault, modelLeaseQueue } from "../../../test/support/model-lease-queue.ts";
+import { BlockableLoop, startFarEnd } from "./near-and-far.ts";
 
 const ENDINGS = ["ack", "retry", "release", "dead-letter"] as const;
 
 /** What one of two workers does next, how long it takes, and what becomes of the calls meanwhile. */
 interface Step {
   readonly worker: 0 | 1;
-  readonly action: "claim" | "start" | (typeof ENDINGS)[number] | "drain" | "block";
+  readonly action: "claim" | "start" | (typeof ENDINGS)[number] | "drain" | "block" | "crash";
   readonly thenMs: number;
   readonly fault: ModelFault | undefined;
   /** How many calls meet the fault. */
@@ -34,7 +35,7 @@ const fault: fc.Arbitrary<ModelFault | undefined> = fc.oneof(
 const step: fc.Arbitrary<Step> = fc.record({
   worker: fc.constantFrom(0 as const, 1 as const),
   action: fc.constantFrom<Step["action"]>(
-    ...(["claim", "claim", "claim", "start", "start", "drain", "block"] as const),
+    ...(["claim", "claim", "claim", "start", "start", "drain", "block", "crash"] as const),
     ...ENDINGS,
   ),
   thenMs: fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 9_000 })),
@@ -42,29 +43,39 @@ const step: fc.Arbitrary<Step> = fc.record({
   faults: fc.integer({ min: 0, max: 8 }),
 });
 
+/** Where leases are extended. */
+type Place = "inline" | "thread";
+
 /** A run of two workers on three messages. */
-async function setup() {
+async function setup(place: Place) {
   const clock = new ManualClock();
   const queue = await modelLeaseQueue({ clock });
   const messageIds = [await queue.send(), await queue.send(), await queue.send()];
   const events: LeaseEvent[] = [];
-  const open = () =>
-    openLeaseSource({
-      queue,
-      clock,
+  const random = () => 0.3;
+  const open = () => {
+    const loop = new BlockableLoop(clock);
+    const farEnd =
+      place === "thread" ? startFarEnd({ clock, loop, queue, random, maxBlockedMs: 5_000 }) : null;
+    const source = openLeaseSource({
+      ...{ queue, random },
+      clock: farEnd === null ? clock : loop,
       options: { visibilityTimeoutMs: 12_000, extendEveryMs: 4_000 },
       onEvent: (event) => events.push(event),
-      random: () => 0.3,
+      ...(farEnd !== null && { extenderThread: farEnd.thread }),
     });
+    return { source, loop, farEnd };
+  };
+  const workers = [open(), open()] as const;
   const leases: Lease[] = [];
   const asked = new Set<string>();
-  return { clock, queue, messageIds, events, sources: [open(), open()] as const, leases, asked };
+  return { clock, queue, messageIds, events, workers, leases, asked };
 }
 
 type Run = Awaited<ReturnType<typeof setup>>;
 
-function act({ clock, sources, leases, asked }: Run, { worker, action, thenMs }: Step): unknown {
-  const source = sources[worker];
+function act({ clock, workers, leases, asked }: Run, { worker, action, thenMs }: Step): unknown {
+  const { source, loop, farEnd } = workers[worker];
   const lease = source.held()[0];
   if (lease !== undefined && (action === "ack" || action === "dead-letter")) {
     asked.add(lease.ref.messageId);
@@ -88,13 +99,15 @@ function act({ clock, sources, leases, asked }: Run, { worker, action, thenMs }:
     case "drain":
       return source.beginDrain(clock.monotonicMs() + 30_000);
     case "block":
-      return clock.block(thenMs);
+      return farEnd === null ? clock.block(thenMs) : loop.block(thenMs);
+    case "crash":
+      return farEnd?.crash();
   }
 }
 
 /** Plays the steps; asks ten times a second who believes to hold what. */
-async function play(steps: readonly Step[]): Promise<Run> {
-  const run = await setup();
+async function play(steps: readonly Step[], place: Place): Promise<Run> {
+  const run = await setup(place);
   const { clock, queue, leases } = run;
   for (const one of steps) {
     let faultsLeft = one.faults;
@@ -117,11 +130,13 @@ async function play(steps: readonly Step[]): Promise<Run> {
 
 const histories = fc.array(step, { minLength: 12, maxLength: 40 });
 
-describe("two workers on one queue, over every history of faults", () => {
+const places = [["inline"], ["thread"]] as const;
+
+describe.each(places)("two workers that extend %s, over every history of faults", (place) => {
   test("never hold the same message at the same time", async () => {
     await fc.assert(
       fc.asyncProperty(histories, async (steps) => {
-        await play(steps);
+        await play(steps, place);
       }),
       { numRuns: 60 },
     );
@@ -130,10 +145,13 @@ describe("two workers on one queue, over every history of faults", () => {
   test("lose no message, whatever happens, and leave no timer behind", async () => {
     await fc.assert(
       fc.asyncProperty(histories, async (steps) => {
-        const { clock, queue, messageIds, sources, leases, asked } = await play(steps);
+        const { clock, queue, messageIds, workers, leases, asked } = await play(steps, place);
         for (const lease of leases) void lease.release(0, "ended");
         await clock.advance(5_000);
-        for (const source of sources) source.close();
+        for (const { source, farEnd } of workers) {
+          source.close();
+          farEnd?.thread.close();
+        }
         await clock.advance(20_000);
         expect(clock.pendingTimers).toBe(0);
 
@@ -152,11 +170,15 @@ describe("two workers on one queue, over every history of faults", () => {
   test("meet everything that can happen to a lease (the generator is not vacuous)", async () => {
     const seen = new Set<string>();
     for (const steps of fc.sample(histories, { numRuns: 150, seed: 1 })) {
-      for (const event of (await play(steps)).events) {
+      for (const event of (await play(steps, place)).events) {
         seen.add("cause" in event ? `${event.kind} (${event.cause})` : event.kind);
       }
     }
-    expect([...seen].sort()).toEqual([
+    const ofThread = ["lease.extender-failed", "lease.loop-blocked"];
+    expect([...seen].filter((kind) => ofThread.includes(kind)).sort()).toEqual(
+      place === "thread" ? ofThread : [],
+    );
+    expect([...seen].filter((kind) => !ofThread.includes(kind)).sort()).toEqual([
       "lease.acked",
       "lease.claimed",
       "lease.dead-lettered",
