@@ -16,7 +16,7 @@ const REQUEST_TIMEOUT_MS = 2_000;
 
 /** Everything that runs this service as a process; nothing is asked of AWS yet. */
 export async function billingWorker(config: BillingConfig): Promise<WorkerProcessParts> {
-  const { contract, aws, admin, version } = config;
+  const { contract, aws, admin, version, extender } = config;
   const dynamoDb = dynamoDbClient(aws);
   const invoices = new DynamoDbInvoiceStore(dynamoDb, invoicesTable.tableName);
   const receipts = new FolderReceiptStore(config.receiptsFolder);
@@ -26,7 +26,7 @@ export async function billingWorker(config: BillingConfig): Promise<WorkerProces
     atLeastMs: config.renderAtLeastMs,
   });
   return {
-    ...{ contract, admin, version },
+    ...{ contract, admin, version, extender },
     jobs: billingJobs({ invoices, receipts, renderPool }),
     sqs: {
       region: aws.region,

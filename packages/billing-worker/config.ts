@@ -25,6 +25,8 @@ export interface BillingConfig {
   readonly renderThreads: number;
   /** For trials: how long each render takes at least. */
   readonly renderAtLeastMs: number;
+  /** Where leases are extended; `thread` outlives a handler that blocks the event loop. */
+  readonly extender: "thread" | "inline";
   readonly admin: AdminConfig;
   readonly logLevel: LogLevel;
   /** The release, as the image or the deploy says it; in every log line. */
@@ -65,6 +67,7 @@ export function readConfig(environment: Environment = process.env): BillingConfi
     ),
     renderThreads: reader.wholeNumber("BILLING_RENDER_THREADS", defaultThreads(), 1, 64),
     renderAtLeastMs: reader.wholeNumber("BILLING_RENDER_MS", 0, 0, LONGEST_TRIAL_MS),
+    extender: reader.word("BILLING_EXTENDER", "thread", ["thread", "inline"]),
     admin: readAdmin(reader),
     logLevel: reader.word<LogLevel>("LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),
     version: reader.optional("BILLING_VERSION") ?? "unreleased",

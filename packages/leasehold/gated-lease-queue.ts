@@ -36,6 +36,7 @@ class GatedLeaseQueue implements LeaseQueue {
   /** Every queue of a contract has one. */
   readonly hasDeadLetterQueue = true;
   readonly #open: () => Promise<LeaseQueue>;
+  #url: string | undefined;
 
   constructor({ name, fifo, open }: GateParts) {
     this.name = name;
@@ -43,10 +44,15 @@ class GatedLeaseQueue implements LeaseQueue {
     this.#open = rememberSuccess(open);
   }
 
+  get url(): string | undefined {
+    return this.#url;
+  }
+
   async receive(request: ReceiveRequest): Promise<readonly Receipt[]> {
     let queue: LeaseQueue;
     try {
       queue = await this.#open();
+      this.#url = queue.url;
     } catch (error) {
       throw claimFailed(this.name, error);
     }

@@ -29,6 +29,7 @@ export {
 } from "@leasehold/producer";
 export type { ShutdownReport, Worker, WorkerEvent, WorkerOptions } from "@leasehold/worker";
 export { QueueLookUpError } from "./errors.ts";
+export type { ExtenderChoice } from "./extender-choice.ts";
 export { createService, type Service, type ServiceParts } from "./leasehold.ts";
 export type { QueueUrls } from "./queue-directory.ts";
 export {

@@ -9,7 +9,9 @@ import {
 } from "@leasehold/deployment-contract";
 import type { AnyJobDefinition } from "@leasehold/job";
 import {
+  type ExtenderThread,
   type LeaseQueue,
+  type SqsClientOptions,
   type SqsClients,
   type SqsConnection,
   sqsClients,
@@ -17,6 +19,7 @@ import {
 } from "@leasehold/lease";
 import { createProducer, type Producer } from "@leasehold/producer";
 import { createWorker, type Worker, type WorkerOptions } from "@leasehold/worker";
+import { type ExtenderChoice, openExtenderThread } from "./extender-choice.ts";
 import { gatedLeaseQueue } from "./gated-lease-queue.ts";
 import { QueueDirectory, type QueueUrls } from "./queue-directory.ts";
 import { rememberSuccess } from "./remember-success.ts";
@@ -34,6 +37,12 @@ export interface ServiceParts {
    * missing. Asked before the first claim, again and again until `options.claimPatienceMs` is over.
    */
   readonly checkDependencies?: () => Promise<void>;
+  /**
+   * Where leases are extended: in a thread of its own they outlive a handler that blocks the event
+   * loop, up to the contract's `lease.maxBlockedMs`. It costs the memory of a second SQS client.
+   * @defaultValue "inline"
+   */
+  readonly extender?: ExtenderChoice;
   /** Which queue a child job goes to, by its type. @defaultValue the contract's first queue */
   readonly queueOfChild?: (jobType: string) => string;
   /** @defaultValue a random name */
@@ -83,6 +92,7 @@ class Wiring {
   readonly #clients: SqsClients;
   /** Apart from the leases' client, whose sockets an extension must never wait for. */
   readonly #sending: SQSClient;
+  readonly #extenderThread: ExtenderThread | undefined;
   readonly #directory: QueueDirectory;
   readonly #checkDependencies: () => Promise<void>;
   readonly #producers = new Map<string, Producer>();
@@ -91,7 +101,8 @@ class Wiring {
     const { contract, sqs, queueUrls, checkDependencies = async () => {} } = parts;
     this.#parts = parts;
     this.#clock = parts.clock ?? systemClock;
-    this.#clients = clientsFor(contract, sqs);
+    this.#clients = sqsClients(sqs, clientOptions(contract));
+    this.#extenderThread = openExtenderThread(parts, clientOptions(contract));
     this.#sending = new SQSClient({ ...sqs, maxAttempts: 1 });
     this.#directory = new QueueDirectory(this.#clients.lease, queueUrls);
     this.#checkDependencies = rememberSuccess(checkDependencies);
@@ -108,6 +119,7 @@ class Wiring {
           return await producer.sendJob(job);
         },
       },
+      ...(this.#extenderThread === undefined ? {} : { extenderThread: this.#extenderThread }),
       ...(options === undefined ? {} : { options }),
       ...(workerId === undefined ? {} : { workerId }),
       ...(version === undefined ? {} : { version }),
@@ -128,6 +140,7 @@ class Wiring {
   };
 
   close(): void {
+    this.#extenderThread?.close();
     this.#clients.destroy();
     this.#sending.destroy();
   }
@@ -138,6 +151,7 @@ class Wiring {
         this.#directory.urlOf(name),
         this.#directory.urlOf(deadLetter.name),
         this.#checkDependencies(),
+        this.#extenderThread?.started,
       ]);
       const clock = this.#clock;
       return sqsLeaseQueue({ clients: this.#clients, queueUrl, deadLetterQueueUrl, name, clock });
@@ -151,12 +165,12 @@ class Wiring {
   }
 }
 
-function clientsFor(contract: DeploymentContract, sqs: SqsConnection): SqsClients {
+function clientOptions(contract: DeploymentContract): SqsClientOptions {
   const { lease, receive } = workerTimings(contract);
-  return sqsClients(sqs, {
+  return {
     callTimeoutMs: lease.callTimeoutMs,
     connectTimeoutMs: Math.max(1, lease.connectTimeoutMs),
     receiveSlackMs: Math.max(...receive.map(({ timeoutMs, waitMs }) => timeoutMs - waitMs)),
     maxSockets: lease.sockets,
-  });
+  };
 }

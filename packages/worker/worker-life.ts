@@ -121,12 +121,13 @@ export class WorkerLife {
   }
 
   #openQueue(queue: LeaseQueue): WorkedQueue {
-    const { clock, random = Math.random } = this.#parts;
+    const { clock, random = Math.random, extenderThread } = this.#parts;
     const { lease, receive, claimLingerMs } = this.#timings;
     const timings = receive.find(({ queueName }) => queueName === queue.name);
     if (timings === undefined) throw new Error(`no timings for queue ${queue.name}`);
     const source = openLeaseSource({
       ...{ queue, clock, random },
+      ...(extenderThread === undefined ? {} : { extenderThread }),
       options: {
         visibilityTimeoutMs: lease.visibilityTimeoutMs,
         extendEveryMs: lease.extendEveryMs,

@@ -3,7 +3,7 @@
 import type { Clock } from "@leasehold/clock";
 import { assertContract, type DeploymentContract } from "@leasehold/deployment-contract";
 import type { AnyJobDefinition, JobSender } from "@leasehold/job";
-import type { LeaseQueue } from "@leasehold/lease";
+import type { ExtenderThread, LeaseQueue } from "@leasehold/lease";
 import { InvalidOptionsError } from "@leasehold/options";
 import type { WorkerOptions } from "./options.ts";
 
@@ -16,6 +16,12 @@ export interface WorkerParts {
   readonly clock: Clock;
   /** How jobs send child jobs; without one `context.send` fails. */
   readonly sender?: JobSender;
+  /**
+   * Extends the leases in its own thread, so that a handler may block the event loop for up to the
+   * contract's `lease.maxBlockedMs`. Whoever started it ends it, after the worker.
+   * @defaultValue they are extended in this thread
+   */
+  readonly extenderThread?: ExtenderThread;
   readonly options?: WorkerOptions;
   /** @defaultValue a random name */
   readonly workerId?: string;
