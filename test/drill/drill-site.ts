@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { target as billing } from "@leasehold/billing-worker/target";
 import { systemClock } from "@leasehold/clock";
 import {
+  type ContractInput,
   type DeploymentContract,
   defineContract,
   type PresetName,
@@ -59,14 +60,18 @@ export function openBillingSite(renderMs?: number): Promise<DrillSite> {
   }));
 }
 
-/** The site of `trial-service.ts`: handlers that misbehave in each known way. */
-export function openTrialSite(): Promise<DrillSite> {
+/**
+ * The site of `trial-service.ts`: handlers that misbehave in each known way.
+ * @param numbers - of a drill that needs its own, with `preset`, `lease` and what else it changes
+ */
+export function openTrialSite(numbers: Partial<ContractInput> = {}): Promise<DrillSite> {
   const contract = defineContract({
     preset: drillPreset,
     service: "trial",
     queues: [{ name: "trial-jobs", deadLetter: { name: "trial-jobs-dead" } }],
     worker: { concurrency: 4, jobTimeoutMs: 600_000 },
     ledger: { kind: "none" },
+    ...numbers,
   });
   return openSite(contract, () => ({
     script: join(import.meta.dirname, "trial-service.ts"),

@@ -1,11 +1,11 @@
-/** A service whose handlers do what the job says: obey, return quietly, insist, or go deaf. */
+/** A service whose handlers do what the job says: obey, return quietly, insist, go deaf, or block. */
 
 import type { DeploymentContract } from "@leasehold/deployment-contract";
 import { defineJob, type JobContext, runWorkerProcess } from "leasehold";
 import { z } from "zod";
 
 const work = z.object({
-  do: z.enum(["work", "return-quietly", "say-done", "ignore-abort"]),
+  do: z.enum(["work", "return-quietly", "say-done", "ignore-abort", "block"]),
   forMs: z.number(),
 });
 
@@ -20,8 +20,17 @@ function pass(durationMs: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** Keeps the event loop from turning, as a long computation does; spares the machine the work. */
+function block(durationMs: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
+}
+
 async function perform({ do: how, forMs }: z.infer<typeof work>, context: JobContext) {
   if (how === "ignore-abort") return pass(forMs);
+  if (how === "block") {
+    await pass(200); // So that the log tells of the start.
+    return context.receiveCount === 1 ? block(forMs) : undefined;
+  }
   await pass(forMs, context.signal);
   if (how === "return-quietly") return undefined;
   if (how === "say-done") return context.done("done");
@@ -42,6 +51,7 @@ await runWorkerProcess(() => ({
     region: process.env["AWS_REGION"] ?? "",
     endpoint: process.env["AWS_ENDPOINT_URL_SQS"] ?? "",
   },
+  extender: process.env["TRIAL_EXTENDER"] === "thread" ? "thread" : "inline",
   admin: { port: 0 },
   log: { level: "debug" },
 }));
