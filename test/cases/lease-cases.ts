@@ -80,6 +80,18 @@ export const leaseCases: readonly FieldCase[] = [
     },
   },
   {
+    report: "taskforcesh/bullmq 3056, 3183",
+    symptom: "a blocked event loop loses the lease, the job runs twice",
+    right: "an extender in its own thread, an event for the block, self-fencing",
+    file: "test/drill/blocked-loop.test.ts",
+    test: "for three visibility timeouts is started once and acked once",
+    break: {
+      file: "packages/leasehold/extender-choice.ts",
+      find: 'if (extender === "inline") return undefined;',
+      replace: "return undefined;",
+    },
+  },
+  {
     report: "bbc/sqs-consumer 168",
     symptom: "a handler is not told of its timeout; copies pile up",
     right: "an AbortSignal with a typed reason",
