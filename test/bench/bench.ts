@@ -2,27 +2,50 @@
 
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { judgeRequests } from "./requests-bounds.ts";
+import { formatTable } from "./bench-table.ts";
+import { judgeRequests, type Verdict } from "./requests-bounds.ts";
 import { runRequests } from "./requests-suite.ts";
+import { judgeShutdown } from "./shutdown-expectations.ts";
+import { shutdownScenarios } from "./shutdown-scenarios.ts";
+import { QUICK_SCENARIOS, runShutdown } from "./shutdown-suite.ts";
+
+const SUITES = ["requests", "shutdown"];
 
 const { values } = parseArgs({
   options: {
-    only: { type: "string", default: "requests" },
+    only: { type: "string" },
     json: { type: "string" },
     quick: { type: "boolean", default: false },
   },
 });
-if (values.only !== "requests") {
-  console.error(`--only must be requests, got ${values.only}`);
+const { only, json, quick } = values;
+if (only !== undefined && !SUITES.includes(only)) {
+  console.error(`--only must be ${SUITES.join(" or ")}, got ${only}`);
   process.exit(2);
 }
 
-const result = await runRequests({ quick: values.quick }, (line) => console.error(line));
-console.table(result.rows);
-console.table(result.extensions);
-const verdicts = judgeRequests(result);
-for (const { holds, promise } of verdicts)
-  console.log(`${holds ? "ok      " : "MISSED  "}${promise}`);
-if (values.json === "-") console.log(JSON.stringify(result));
-else if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result)}\n`);
-process.exitCode = verdicts.every(({ holds }) => holds) ? 0 : 1;
+const progress = (line: string) => console.error(line);
+const results: object[] = [];
+const verdicts: Verdict[] = [];
+
+if (only !== "requests") {
+  const result = await runShutdown(quick ? { scenarios: QUICK_SCENARIOS } : {}, progress);
+  console.log(`${formatTable(result.rows.map((row) => ({ ...row })))}\n`);
+  results.push(result);
+  verdicts.push(...judgeShutdown(result.rows, shutdownScenarios));
+}
+if (only !== "shutdown") {
+  const result = await runRequests({ quick }, progress);
+  console.log(`${formatTable(result.rows.map((row) => ({ ...row })))}\n`);
+  console.log(`${formatTable(result.extensions.map((row) => ({ ...row })))}\n`);
+  results.push(result);
+  verdicts.push(...judgeRequests(result));
+}
+
+for (const { holds, isTimed = false, promise } of verdicts) {
+  console.log(`${holds ? "ok" : isTimed ? "slow" : "MISSED"}`.padEnd(8) + promise);
+}
+const lines = results.map((result) => `${JSON.stringify(result)}\n`).join("");
+if (json === "-") process.stdout.write(lines);
+else if (json !== undefined) writeFileSync(json, lines);
+process.exitCode = verdicts.every(({ holds, isTimed }) => holds || isTimed === true) ? 0 : 1;

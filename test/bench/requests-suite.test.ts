@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { consumers } from "./consumers.ts";
 import { judgeRequests } from "./requests-bounds.ts";
-import { percentile, type RequestsRow, slotDelays } from "./requests-suite.ts";
+import { measure, percentile, type RequestsRow, slotDelays } from "./requests-suite.ts";
 
 const row: RequestsRow = {
   library: "leasehold",
   handler_ms: 0,
+  spread: 0,
   concurrency: 20,
   jobs: 100,
   receives: 10,
@@ -75,12 +77,42 @@ describe("the promises of the bench", () => {
     ).toEqual([
       "0 ms handlers at concurrency 20: 0.22 requests a job, at most 0.21",
       "50 ms handlers at concurrency 20: 0.13 deletes a job, at most 0.12",
-      "50 ms handlers at concurrency 20: p99 claim delay 101 ms, at most 100",
+      "50 ms handlers at concurrency 20: p99 claim delay 101 ms beside 0 ms, at most 100 added",
       "extensions: 73 calls, sqs-consumer 600, at most 0.12 of it",
     ]);
+  });
+
+  test("take from the delay what the bare loop has on the same machine, and do not fail by it", () => {
+    const slow = { ...row, handler_ms: 50, claim_delay_p99_ms: 150 };
+    const bare = { ...slow, library: "bare loop", claim_delay_p99_ms: 49 };
+    expect(broken([slow, { ...bare, claim_delay_p99_ms: 50 }])).toEqual([]);
+    const verdicts = judgeRequests({ suite: "requests", rows: [slow, bare], extensions: [] });
+    expect(verdicts.map(({ holds, isTimed }) => [holds, isTimed])).toEqual([
+      [true, undefined],
+      [false, true],
+    ]);
+  });
+
+  test("are for even handlers; uneven ones are shown", () => {
+    expect(broken([{ ...row, handler_ms: 50, spread: 0.5, deletes_per_job: 0.3 }])).toEqual([]);
   });
 
   test("do not judge the peers", () => {
     expect(broken([{ ...row, library: "squiss-ts", requests_per_job: 3 }])).toEqual([]);
   });
 });
+
+test("of a hundred instant jobs a batch shares its calls, and one handled alone does not", async () => {
+  const setting = { handlerMs: 0, concurrency: 20, jobs: 100 };
+  const rows: RequestsRow[] = [];
+  for (const consumer of consumers) rows.push(await measure(consumer, setting));
+  const told = rows.map(({ library, jobs, deletes }) => [library, jobs, deletes === jobs]);
+  expect(told).toEqual([
+    ["leasehold", 100, false],
+    ["sqs-consumer default", 100, true],
+    ["sqs-consumer batchSize 10", 100, true],
+    ["squiss-ts", 100, false],
+    ["bare loop", 100, false],
+  ]);
+  for (const { receives } of rows) expect(receives).toBeGreaterThanOrEqual(10);
+}, 60_000);

@@ -6,7 +6,10 @@ import { type BenchConsumer, consumers } from "./consumers.ts";
 /** One library at one setting. */
 export interface RequestsRow {
   readonly library: string;
+  /** On average. */
   readonly handler_ms: number;
+  /** By which share of it handlers are shorter and longer; 0 for all alike. */
+  readonly spread: number;
   readonly concurrency: number;
   readonly jobs: number;
   readonly receives: number;
@@ -34,19 +37,23 @@ export interface RequestsResult {
   readonly extensions: readonly ExtensionsRow[];
 }
 
-interface Setting {
+/** How a library is measured. */
+export interface RequestsSetting {
   readonly handlerMs: number;
+  readonly spread?: number;
   readonly concurrency: number;
   readonly jobs: number;
 }
 
-const settings: readonly Setting[] = [
+const settings: readonly RequestsSetting[] = [
   { handlerMs: 0, concurrency: 20, jobs: 10_000 },
   { handlerMs: 0, concurrency: 100, jobs: 10_000 },
   { handlerMs: 50, concurrency: 20, jobs: 2_000 },
   { handlerMs: 50, concurrency: 100, jobs: 5_000 },
   { handlerMs: 1_000, concurrency: 20, jobs: 200 },
   { handlerMs: 1_000, concurrency: 100, jobs: 1_000 },
+  { handlerMs: 50, spread: 0.5, concurrency: 20, jobs: 1_000 },
+  { handlerMs: 1_000, spread: 0.5, concurrency: 20, jobs: 200 },
 ];
 
 const QUICK_SHARE = 0.05;
@@ -63,8 +70,9 @@ export async function runRequests(
     for (const consumer of consumers) {
       const row = await measure(consumer, { ...setting, jobs });
       rows.push(row);
+      const uneven = row.spread > 0 ? " (uneven)" : "";
       tell(
-        `${row.library}, ${row.handler_ms} ms x ${row.concurrency}: ${row.requests_per_job} requests a job`,
+        `${row.library}, ${row.handler_ms} ms${uneven} x ${row.concurrency}: ${row.requests_per_job} requests a job`,
       );
     }
   }
@@ -80,9 +88,10 @@ export async function runRequests(
   return { suite: "requests", rows, extensions };
 }
 
-async function measure(
+/** One library at one setting, on a queue of its own. */
+export async function measure(
   consumer: BenchConsumer,
-  { handlerMs, concurrency, jobs }: Setting,
+  { handlerMs, spread = 0, concurrency, jobs }: RequestsSetting,
 ): Promise<RequestsRow> {
   await using queue = await fillQueue(jobs, VISIBILITY_MS);
   const startedAtMs: number[] = [];
@@ -92,8 +101,8 @@ async function measure(
     visibilityTimeoutMs: VISIBILITY_MS,
     extendEveryMs: VISIBILITY_MS / 3,
     work: async () => {
-      startedAtMs.push(performance.now());
-      if (handlerMs > 0) await pass(handlerMs);
+      const nth = startedAtMs.push(performance.now());
+      if (handlerMs > 0) await pass(handlerMs * (1 + spread * unevenness(nth)));
       endedAtMs.push(performance.now());
     },
   });
@@ -104,6 +113,7 @@ async function measure(
   return {
     library: consumer.library,
     handler_ms: handlerMs,
+    spread,
     concurrency,
     jobs,
     ...{ receives, deletes, changes },
@@ -147,6 +157,11 @@ async function measureExtensions(consumer: BenchConsumer, jobs: number): Promise
   const { changes } = queue.counts();
   await running.stop();
   return { library: consumer.library, jobs, periods: PERIODS, extension_calls: changes };
+}
+
+/** From -1 to 1, evenly spread and the same in every run: steps of the golden ratio. */
+function unevenness(nth: number): number {
+  return 2 * ((nth * 0.618_033_988_75) % 1) - 1;
 }
 
 function pass(durationMs: number): Promise<void> {

@@ -143,9 +143,11 @@ export class TrialRecord {
   readonly #own = new Set<number>();
   readonly #waiters = new Set<() => void>();
   #isOwn = false;
+  #pollsBegun = 0;
 
   hear(event: RequestBegun | RequestAnswered): void {
     if (event.kind === "begun" && this.#isOwn) this.#own.add(event.requestNumber);
+    else if (event.kind === "begun" && event.action === "ReceiveMessage") this.#pollsBegun += 1;
     if (event.kind === "answered") this.#answered.push(event);
     for (const look of [...this.#waiters]) look();
   }
@@ -166,6 +168,11 @@ export class TrialRecord {
       ...request,
       by: this.#own.has(request.requestNumber) ? "bench" : "worker",
     }));
+  }
+
+  /** Polls that the worker has begun, whether they have ended or not. */
+  get pollsBegun(): number {
+    return this.#pollsBegun;
   }
 
   /** How often the worker received the message, and with which handle the last time. */

@@ -27,6 +27,8 @@ export interface TrialJob extends Partial<TrialOrders> {
 
 /** The longest that a scenario waits for something; what has not come by then is not coming. */
 const PATIENCE_MS = 30_000;
+/** A worker that has room polls again within its wait of two seconds. */
+const POLL_LIMIT_MS = 3_000;
 
 /** One worker process under trial. */
 export class TrialStage implements AsyncDisposable {
@@ -148,6 +150,12 @@ export class TrialStage implements AsyncDisposable {
   pollIsOpen(): Promise<boolean> {
     const isOpen = () => (this.#report()?.waitingPolls ?? 0) > 0;
     return this.#until(isOpen, PATIENCE_MS);
+  }
+
+  /** Resolves when the worker begins its next poll, or is found to begin none. */
+  async pollBegins(): Promise<void> {
+    const before = this.record.pollsBegun;
+    await this.record.until(() => this.record.pollsBegun > before, POLL_LIMIT_MS);
   }
 
   /** The wire holds a request back. */
