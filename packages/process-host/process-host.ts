@@ -1,9 +1,10 @@
-/** A worker as a process: signals in, exit code out; no other library file touches the process. */
+/** A worker as a process: signals in, exit code out; no other package of the library touches it. */
 
 import { MessageChannel } from "node:worker_threads";
 import { type Clock, systemClock } from "@leasehold/clock";
 import { forcedExitCode, type ShutdownReport, type Worker } from "@leasehold/worker";
 import { ExitWatchdog } from "./exit-watchdog.ts";
+import { armHardExit, type HardExit } from "./hard-exit.ts";
 import type { HostProcess } from "./host-process.ts";
 import { checkLaunch, readAncestors } from "./launch-check.ts";
 
@@ -22,6 +23,8 @@ export interface HostOptions {
 const LADDER_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const;
 /** How much earlier than the platform the process ends itself. */
 const BEFORE_KILL_MS = 500;
+/** How much later than the loop's own watchdog the thread ends the process: the loop stands still. */
+const HARD_AFTER_MS = 100;
 /** For last words of a process that never had a worker. */
 const LAST_WORDS_MS = 5_000;
 const CLEAN = 0;
@@ -54,6 +57,7 @@ class ProcessHost {
   readonly #keepAlive = new MessageChannel();
   readonly #exited = Promise.withResolvers<number>();
   #worker: Worker | undefined;
+  #hardExit: HardExit | undefined;
   #firstSignal: string | undefined;
   #isExiting = false;
 
@@ -95,7 +99,7 @@ class ProcessHost {
       this.#worker = worker;
       worker.onEvent((event) => {
         if (event.kind !== "drain.started") return;
-        this.#watchdog.arm(event.killAtMs - this.#clock.wallMs() - BEFORE_KILL_MS);
+        this.#arm(event.killAtMs - this.#clock.wallMs() - BEFORE_KILL_MS);
       });
       void worker.start();
       const report = await worker.ended;
@@ -130,9 +134,22 @@ class ProcessHost {
     this.#write(JSON.stringify({ event: "worker.snapshot", ...snapshot }));
   }
 
+  /** Twice, for a handler may block the loop before its end; only with a process that is real. */
+  #arm(exitAfterMs: number): void {
+    this.#watchdog.arm(exitAfterMs);
+    if (this.#options.process !== undefined) return;
+    this.#hardExit ??= armHardExit(exitAfterMs + HARD_AFTER_MS, this.#lateCode, (error) =>
+      this.#write(`no thread watches the shutdown: ${describe(error)}`),
+    );
+  }
+
+  /** The exit code of a shutdown that does not end by itself. */
+  get #lateCode(): number {
+    return this.#firstSignal === undefined ? INTERNAL_FAULT : forcedExitCode(this.#firstSignal);
+  }
+
   #expire(): void {
-    const code =
-      this.#firstSignal === undefined ? INTERNAL_FAULT : forcedExitCode(this.#firstSignal);
+    const code = this.#lateCode;
     this.#write(`the shutdown did not end in time: exit ${code}`);
     this.#exit(code);
   }
@@ -152,6 +169,7 @@ class ProcessHost {
   #exit(exitCode: number): void {
     this.#isExiting = true;
     this.#watchdog.disarm();
+    this.#hardExit?.disarm();
     this.#keepAlive.port1.close();
     this.#exited.resolve(exitCode);
     this.#process.exit(exitCode);

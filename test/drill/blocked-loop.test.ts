@@ -86,4 +86,18 @@ describe.concurrent("a handler that blocks the event loop", DRILL, () => {
     expect(others).toEqual([]);
     expect(deleted?.startedAtMs).toBeLessThan(lost.atMs);
   });
+
+  test("in the drain is ended before the platform kills, with the exit code of its signal", async () => {
+    await using site = await openTrialSite();
+    const worker = site.startWorker();
+    await sendTrial(site, { do: "block-in-drain", forMs: 120_000 });
+    await worker.waitFor("job.started");
+    const signalledAtMs = worker.signal("SIGTERM");
+    const { code, atMs } = await worker.exited;
+
+    expect(code).toBe(143);
+    expect(atMs).toBeGreaterThan(signalledAtMs + site.timings.drain.exitAfterMs - SLACK_MS);
+    expect(atMs).toBeLessThan(signalledAtMs + site.timings.drain.killAfterMs);
+    expect(worker.noise.join("\n")).toContain("the event loop is blocked");
+  });
 });

@@ -12,7 +12,7 @@ export const DRILL: { readonly timeout: number } = { timeout: 240_000 };
 
 /** What a trial job does; see `trial-service.ts`. */
 export interface TrialWork {
-  readonly do: "work" | "return-quietly" | "say-done" | "ignore-abort" | "block";
+  readonly do: "work" | "return-quietly" | "say-done" | "ignore-abort" | "block" | "block-in-drain";
   readonly forMs: number;
 }
 

@@ -5,7 +5,7 @@ import { defineJob, type JobContext, runWorkerProcess } from "leasehold";
 import { z } from "zod";
 
 const work = z.object({
-  do: z.enum(["work", "return-quietly", "say-done", "ignore-abort", "block"]),
+  do: z.enum(["work", "return-quietly", "say-done", "ignore-abort", "block", "block-in-drain"]),
   forMs: z.number(),
 });
 
@@ -30,6 +30,10 @@ async function perform({ do: how, forMs }: z.infer<typeof work>, context: JobCon
   if (how === "block") {
     await pass(200); // So that the log tells of the start.
     return context.receiveCount === 1 ? block(forMs) : undefined;
+  }
+  if (how === "block-in-drain") {
+    await pass(forMs, context.draining);
+    return block(forMs);
   }
   await pass(forMs, context.signal);
   if (how === "return-quietly") return undefined;
