@@ -30,9 +30,13 @@ const verdicts: Verdict[] = [];
 
 if (only !== "requests") {
   const result = await runShutdown(quick ? { scenarios: QUICK_SCENARIOS } : {}, progress);
-  console.log(`${formatTable(result.rows.map((row) => ({ ...row })))}\n`);
+  const cells = result.rows.map((row) => ("not_run" in row ? { ...row, not_run: "*" } : row));
+  console.log(`${formatTable(cells.map((row) => ({ ...row })))}\n`);
   results.push(result);
   verdicts.push(...judgeShutdown(result.rows, shutdownScenarios));
+  for (const row of result.rows) {
+    if ("not_run" in row) console.log(`not run ${row.scenario}, ${row.library}: ${row.not_run}`);
+  }
 }
 if (only !== "shutdown") {
   const result = await runRequests({ quick }, progress);

@@ -96,18 +96,20 @@ export const shutdownScenarios: readonly ShutdownScenario[] = [
   },
   {
     name: "late extension against release",
-    // With one slot no poll is open that a release would have to wait for.
-    concurrency: 1,
+    concurrency: 10,
     wire: firstExtensionLate,
     expected: {
       duplicated: 0,
       stranded: 0,
-      because: "the release waits for the extension that is out, so that it cannot be undone",
+      because:
+        "the message is given back only after the extension that is out, which would undo it",
     },
     play: async (stage) => {
-      await stage.send({ jobId: "released", forMs: 60_000 });
+      await stage.send({ jobId: "retried", do: "fail-when-told" });
       await stage.held;
-      await stage.abort();
+      stage.tell();
+      await stage.effectsReach(1, 4_000);
+      await stage.stop();
     },
   },
   {

@@ -26,6 +26,8 @@ export interface TappedWire extends AsyncDisposable {
   readonly endpoint: string;
   /** Resolves when the first request is held back, now or before. */
   readonly held: Promise<void>;
+  /** Resolves when nothing is held back any more and all that left has arrived. */
+  delivered(): Promise<void>;
 }
 
 /** Starts a proxy on a free port of this machine. */
@@ -33,16 +35,20 @@ export async function tapWire(target: string, rule: WireRule): Promise<TappedWir
   const { hostname, port } = new URL(target);
   const held = Promise.withResolvers<void>();
   const seen = { extensions: 0, others: 0 };
+  const late = new Set<Promise<void>>();
   const pass = async (incoming: IncomingMessage, response: ServerResponse) => {
     const body = await bodyOf(incoming);
     const verdict = rule(readRequest(incoming.headers, body, seen));
     if (verdict === "refuse") return void refuse(response);
-    if (verdict !== "pass") {
-      held.resolve();
-      await new Promise((resolve) => setTimeout(resolve, verdict.holdMs));
-    }
+    const onward = { hostname, port, incoming, body };
+    if (verdict === "pass") return void forward(onward, response);
+    held.resolve();
     // Also for a client that has gone meanwhile: what has left for SQS arrives there.
-    forward({ hostname, port, incoming, body }, response);
+    const arrival = new Promise<void>((resolve) => setTimeout(resolve, verdict.holdMs)).then(() =>
+      forward(onward, response),
+    );
+    late.add(arrival);
+    void arrival.finally(() => late.delete(arrival));
   };
   const server = createServer((incoming, response) => void pass(incoming, response));
   server.keepAliveTimeout = 120_000;
@@ -50,6 +56,7 @@ export async function tapWire(target: string, rule: WireRule): Promise<TappedWir
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     held: held.promise,
+    delivered: async () => void (await Promise.all(late)),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -95,12 +102,22 @@ interface Forwarded {
   readonly body: Buffer;
 }
 
-function forward({ hostname, port, incoming, body }: Forwarded, response: ServerResponse): void {
+/** Resolves when the answer has come, whether or not there is somebody to take it. */
+function forward(
+  { hostname, port, incoming, body }: Forwarded,
+  response: ServerResponse,
+): Promise<void> {
   const { method, url: path, headers } = incoming;
+  const { promise, resolve } = Promise.withResolvers<void>();
   const onward = request({ hostname, port, method, path, headers }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     answer.pipe(response);
+    resolve();
   });
-  onward.on("error", () => response.destroy());
+  onward.on("error", () => {
+    response.destroy();
+    resolve();
+  });
   onward.end(body);
+  return promise;
 }

@@ -3,7 +3,8 @@
  * shows. SIGTERM stops it gently, SIGQUIT hard; both may take as long as the contract's drain.
  *
  * The peers are set up as a careful team would: ten in a batch, extended as often as Leasehold
- * extends, failures given back at once, every error listened to.
+ * extends, failures tried again after a second as with Leasehold, what a hard stop interrupts given
+ * back at once, every error listened to.
  */
 
 import { SQS, SQSClient } from "@aws-sdk/client-sqs";
@@ -11,7 +12,7 @@ import { type DeploymentContract, defineJob, runWorkerProcess } from "leasehold"
 import { Consumer } from "sqs-consumer";
 import { Squiss } from "squiss-ts";
 import { z } from "zod";
-import { perform, say, type TrialOrders } from "./trial-work.ts";
+import { perform, say, TRIAL_KINDS, type TrialOrders } from "./trial-work.ts";
 
 const {
   TRIAL_LIBRARY: library = "",
@@ -30,6 +31,7 @@ const { waitMs = 0 } = contract.queues[0] ?? {};
 const { visibilityTimeoutMs, extendEveryMs } = contract.lease;
 const { drainMs } = contract.shutdown;
 const batchSize = Math.min(10, concurrency);
+const retrySeconds = contract.worker.backoffCapMs / 1_000;
 
 /** How a program of a peer learns of its end. */
 function onStop(stop: (isHard: boolean) => Promise<void>): AbortSignal {
@@ -53,7 +55,7 @@ async function runLeasehold(): Promise<void> {
   process.on("SIGTERM", () => say("stopping"));
   process.on("SIGQUIT", () => say("stopping"));
   const schema = z.object({
-    do: z.enum(["work", "until-told", "fail-first"]),
+    do: z.enum(TRIAL_KINDS),
     forMs: z.number(),
     insists: z.boolean(),
   });
@@ -79,7 +81,7 @@ async function runSqsConsumer(): Promise<void> {
       waitTimeSeconds: waitMs / 1_000,
       visibilityTimeout: visibilityTimeoutMs / 1_000,
       heartbeatInterval: extendEveryMs / 1_000,
-      terminateVisibilityTimeout: true,
+      terminateVisibilityTimeout: () => (stopping.aborted ? 0 : retrySeconds),
       pollingCompleteWaitTimeMs: drainMs,
       suppressFifoWarning: true,
       handleMessage: async (message) => {
@@ -127,11 +129,13 @@ async function runSquiss(): Promise<void> {
   worker.on("error", () => undefined);
   worker.on("message", (message) => {
     const { job_id, payload } = message.body as Envelope;
+    const giveBack = () => {
+      if (stopping.aborted) return message.release();
+      message.keep();
+      return message.changeVisibility(retrySeconds);
+    };
     perform(job_id, payload, stopping)
-      .then(
-        () => message.del(),
-        () => message.release(),
-      )
+      .then(() => message.del(), giveBack)
       .catch(() => undefined);
   });
   await worker.start();

@@ -201,9 +201,10 @@ export class TrialStage implements AsyncDisposable {
     this.#successor.start();
   }
 
-  /** When the worker has ended, Unix time. */
+  /** When the worker has ended, Unix time; resolves when all that it sent has arrived. */
   async exited(): Promise<number> {
     const { atMs } = (await this.#worker?.exited) ?? { atMs: Number.NaN };
+    await this.#wire.delivered();
     return atMs;
   }
 
@@ -255,7 +256,7 @@ function contractOf({ concurrency, fifo }: StageParts): DeploymentContract {
     preset: "drill",
     service: "bench",
     queues: [{ name: `bench-jobs${suffix}`, deadLetter: { name: `bench-dead${suffix}` } }],
-    worker: { concurrency, jobTimeoutMs: 600_000, backoffBaseMs: 500, backoffCapMs: 1_000 },
+    worker: { concurrency, jobTimeoutMs: 600_000, backoffBaseMs: 1_000, backoffCapMs: 1_000 },
     ledger: { kind: "none" },
   });
 }

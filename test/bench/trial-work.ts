@@ -2,19 +2,24 @@
 
 import { writeSync } from "node:fs";
 
+/** What a job may be told to do. */
+export const TRIAL_KINDS = ["work", "until-told", "fail-first", "fail-when-told"] as const;
+
 /** One job's orders. */
 export interface TrialOrders {
   /**
-   * `work` takes its time; `until-told` ends at SIGUSR2; `fail-first` throws when this process runs
-   * it for the first time.
+   * `work` takes its time; `until-told` ends at SIGUSR2; the first run of `fail-first` throws, that
+   * of `fail-when-told` at SIGUSR2.
    */
-  readonly do: "work" | "until-told" | "fail-first";
+  readonly do: (typeof TRIAL_KINDS)[number];
   readonly forMs: number;
   /** Goes on over an abort, and does its effect all the same. */
   readonly insists: boolean;
 }
 
 const STDOUT = 1;
+/** Longer than any trial. */
+const LONG_MS = 600_000;
 const told = new AbortController();
 const run = new Set<string>();
 process.on("SIGUSR2", () => told.abort());
@@ -38,7 +43,8 @@ export async function perform(
   say("started", jobId);
   const isFirst = !run.has(jobId);
   run.add(jobId);
-  if (what === "fail-first" && isFirst) throw new Error("fails the first time");
+  if (isFirst && what === "fail-when-told") await pass(LONG_MS, [told.signal], []);
+  if (isFirst && what.startsWith("fail-")) throw new Error("fails the first time");
   await pass(forMs, what === "until-told" ? [told.signal] : [], insists ? [] : [stop]);
   if (!insists && stop.aborted) {
     say("gave-up", jobId);
