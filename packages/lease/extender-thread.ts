@@ -143,7 +143,12 @@ export class NearEnd implements ExtenderThread {
     this.#cancelBeat = clock.schedule(BEAT_MS, () => this.#beat());
   }
 
-  /** Places in shared memory that are lent to leases now. */
+  /** Places in shared memory, lent or not. */
+  get slots(): number {
+    return this.#slots.places;
+  }
+
+  /** Those that are lent to leases now. */
   get lentSlots(): number {
     return this.#slots.lent;
   }

@@ -145,7 +145,6 @@ export class ThreadExtender implements Extender {
 
   /** The event loop stood still, and turns again. */
   unblocked(blockedMs: number, extensionsPaused: boolean): void {
-    if (this.#byLease.size === 0) return;
     const { queueName: queue, emit } = this.#parts;
     emit({ kind: "lease.loop-blocked", queue, blockedMs, extensionsPaused });
   }
