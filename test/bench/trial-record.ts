@@ -14,7 +14,7 @@ export interface TrialFigures {
   readonly handled: number;
   /** Effects beyond the first, whoever did them. */
   readonly duplicated: number;
-  /** Messages that were hidden from everybody when the worker had gone. */
+  /** Messages that were hidden from everybody when the worker had gone, be it for a retry's delay. */
   readonly stranded: number;
   /** For how long, the longest of them. */
   readonly hidden_ms: number;
