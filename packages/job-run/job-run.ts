@@ -1,7 +1,7 @@
 /** One job from its lease to its settlement. */
 
 import type { AbortCause, Job, JobIdentity } from "@leasehold/job";
-import type { EndOutcome, Lease } from "@leasehold/lease";
+import type { EndOutcome, Lease, ReleaseClass } from "@leasehold/lease";
 import { type Decision, decideEnding, type Ending, type HandlerOutcome } from "./job-ending.ts";
 import type { JobEvent } from "./job-event.ts";
 import { type JobReading, readJob } from "./read-job.ts";
@@ -10,9 +10,10 @@ import { identityOf, RunContext } from "./run-context.ts";
 import type { RunEnd, RunParts } from "./run-parts.ts";
 import { codeOf, describeThrown } from "./thrown.ts";
 import { malformedEvent, putOffUnknown, refuseMalformed, unknownTypeEvent } from "./turned-away.ts";
+import { awaitTurn } from "./waiting-turn.ts";
 
-/** Where a run stands; `ending` once its handler has returned or thrown. */
-export type RunPhase = "reading" | "running" | "ending" | "ended";
+/** Where a run stands; `held` until its turn has come, `ending` once its handler has ended. */
+export type RunPhase = "reading" | "held" | "running" | "ending" | "ended";
 
 /**
  * One run of one lease. It begins by itself: reads the message, works the job, settles the lease.
@@ -89,6 +90,7 @@ export class JobRun {
       const reading = await readJob(this.lease.message, this.#parts.jobs);
       if (this.#isAbandoned) return;
       this.#job = jobOf(reading);
+      if (reading.kind === "job" && !(await this.#mayStart(identityOf(reading.job)))) return;
       if (this.#parts.draining.aborted) return await this.#leaveUnstarted();
       if (!this.#start()) return;
       if (reading.kind === "job") await this.#work(reading);
@@ -98,10 +100,22 @@ export class JobRun {
     }
   }
 
-  async #leaveUnstarted(): Promise<void> {
+  /** Whether to go on, after a wait if there has to be one. */
+  async #mayStart(job: JobIdentity): Promise<boolean> {
+    const { draining, turn: turnOf } = this.#parts;
+    const turn = draining.aborted ? undefined : turnOf?.(this.lease, job);
+    if (turn === undefined) return true;
+    this.#phase = "held";
+    const how = await awaitTurn(turn, { ...this.#parts, lease: this.lease });
+    if (this.#isAbandoned) return false;
+    if (how === "hold-limit") await this.#leaveUnstarted("hold-limit");
+    return how !== "hold-limit";
+  }
+
+  async #leaveUnstarted(releaseClass: ReleaseClass = "unstarted"): Promise<void> {
     this.#worked.resolve();
     this.#phase = "ending";
-    await this.#finish("unstarted", { kind: "release", delayMs: 0, class: "unstarted" });
+    await this.#finish("unstarted", { kind: "release", delayMs: 0, class: releaseClass });
   }
 
   /** Whether the lease is still held; when not, nothing is run. */

@@ -17,6 +17,7 @@ import {
 } from "@leasehold/job";
 import type { Lease } from "@leasehold/lease";
 import { SenderMissingError } from "./errors.ts";
+import { hear } from "./hear.ts";
 
 /** What a context is made of. */
 export interface ContextParts {
@@ -162,11 +163,4 @@ export class RunContext {
 /** Who the job is, without what it carries. */
 export function identityOf({ tenantId, jobId, jobType }: JobIdentity): JobIdentity {
   return { tenantId, jobId, jobType };
-}
-
-/** Calls `run` when the signal aborts, or at once when it has; returns how to stop listening. */
-function hear(signal: AbortSignal, run: () => void): () => void {
-  if (signal.aborted) queueMicrotask(run);
-  else signal.addEventListener("abort", run, { once: true });
-  return () => signal.removeEventListener("abort", run);
 }

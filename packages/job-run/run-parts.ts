@@ -1,7 +1,7 @@
 /** What a run needs, and what it ends in. */
 
 import type { Clock } from "@leasehold/clock";
-import type { JobSender } from "@leasehold/job";
+import type { JobIdentity, JobSender } from "@leasehold/job";
 import type { EndOutcome, Lease, ReleaseClass } from "@leasehold/lease";
 import type { Ending } from "./job-ending.ts";
 import type { JobEvent, JobOutcome } from "./job-event.ts";
@@ -31,6 +31,11 @@ export interface RunParts {
   readonly clock: Clock;
   readonly jobs: JobRegistry;
   readonly policy: RunPolicy;
+  /**
+   * Asked once it is known which job a message is: when it may start. `undefined` starts it at once;
+   * until the promise resolves the run holds its lease, unstarted.
+   */
+  readonly turn?: (lease: Lease, job: JobIdentity) => Promise<void> | undefined;
   /** Aborts when the drain begins: from then on nothing is started. */
   readonly draining: AbortSignal;
   /** On the monotonic clock; `undefined` before the drain. */

@@ -32,6 +32,12 @@ export interface JobDefinition<Type extends string = string, Input = unknown, Pa
    * @defaultValue the contract's `worker.jobTimeoutMs`
    */
   readonly timeoutMs?: number;
+  /**
+   * The most runs of this type at the same time in one worker; what comes above it is held, leased
+   * and unstarted, without a slot. A whole number, 1 to 1,000.
+   * @defaultValue as many as there are slots
+   */
+  readonly maxConcurrent?: number;
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   sqsClients,
   sqsLeaseQueue,
 } from "@leasehold/lease";
+import { memoryReader } from "@leasehold/process-host";
 import { createProducer, type Producer } from "@leasehold/producer";
 import { createWorker, type Worker, type WorkerOptions } from "@leasehold/worker";
 import { type ExtenderChoice, openExtenderThread } from "./extender-choice.ts";
@@ -113,6 +114,7 @@ class Wiring {
     return createWorker({
       ...{ contract, jobs, clock: this.#clock },
       queues: contract.queues.map((queue) => this.#leaseQueue(queue)),
+      memoryUse: memoryReader(),
       sender: {
         sendJob: async (job) => {
           const producer = await this.producer(this.#queueOfChild(job.type));

@@ -2,4 +2,4 @@
 
 export { InvalidOptionsError } from "./errors.ts";
 export { type CrossCheck, type OptionRule, type OptionRules, resolveOptions } from "./options.ts";
-export { count, durationMs, type NumberRange, oneOf, text, toggle } from "./rules.ts";
+export { count, durationMs, type NumberRange, oneOf, share, text, toggle } from "./rules.ts";

@@ -20,6 +20,11 @@ export function count(fallback: Fallback<number>, range: NumberRange): OptionRul
   return { fallback, check: (value) => checkNumber(value, range, true) };
 }
 
+/** A part of a whole, within the range. */
+export function share(fallback: Fallback<number>, range: NumberRange): OptionRule<number> {
+  return { fallback, check: (value) => checkNumber(value, range, false) };
+}
+
 /** `true` or `false`, and nothing that only looks like it. */
 export function toggle(fallback: Fallback<boolean>): OptionRule<boolean> {
   return {

@@ -35,6 +35,9 @@ const tellings: Tellings = {
     message: "a poll has failed",
     fields: { error_message: event.message },
   }),
+  "claim.held": { level: "debug", message: "a message is held until its job may start" },
+  "claim.memory-short": { level: "warn", message: "memory is short: nothing is claimed" },
+  "claim.memory-eased": { level: "info", message: "memory is enough again" },
   "claim.stalled": { level: "error", message: "no poll has ended or begun for too long" },
 
   "lease.claimed": { level: "debug", message: "a message was claimed" },

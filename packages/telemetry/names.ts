@@ -25,6 +25,7 @@ export const FIELD_NAMES: Readonly<Record<string, string>> = {
   retryable: "retryable",
   started: "started",
   extensionsPaused: "extensions_paused",
+  cap: "cap",
   // Durations.
   ageMs: "age_ms",
   heldMs: "held_ms",
@@ -38,8 +39,13 @@ export const FIELD_NAMES: Readonly<Record<string, string>> = {
   visibleInMs: "visible_in_ms",
   retryInMs: "retry_in_ms",
   stalledMs: "stalled_ms",
+  shortForMs: "memory_short_ms",
   blockedMs: "blocked_ms",
   sinceLastMs: "since_last_ms",
+  // Memory.
+  usedBytes: "memory_used_bytes",
+  limitBytes: "memory_limit_bytes",
+  share: "memory_guard_share",
   // Counts.
   concurrency: "concurrency",
   asked: "asked",

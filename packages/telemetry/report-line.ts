@@ -17,6 +17,7 @@ export function reportObject(report: ShutdownReport): ReportObject {
     ended_at: isoTime(report.endedAtMs),
     phases_ms: snakeNumbers(report.phasesMs),
     totals: snakeNumbers(report.totals),
+    queues_with_polls_left: report.queuesWithPollsLeft ?? [],
     unfinished: report.unfinished.map(unfinishedObject),
   };
 }

@@ -3,29 +3,42 @@
 import type { CancelTimer, Clock } from "@leasehold/clock";
 import type { Lease, LeaseSource } from "@leasehold/lease";
 import { readFailure } from "./claim-failure.ts";
+import { ClaimPauses } from "./claim-pauses.ts";
 import { type OpenPoll, OpenPolls } from "./open-polls.ts";
-import { earlyEmptyPauseMs, errorPauseMs, planPoll, wantedPollsAfter } from "./poll-plan.ts";
-import type { Slots } from "./slots.ts";
+import {
+  ANSWER_SOON_MS,
+  obstacleTo,
+  type PollStep,
+  planPoll,
+  pollWaitMs,
+  wantedPollsAfter,
+} from "./poll-plan.ts";
+import { PollWatch } from "./poll-watch.ts";
+import type { SlotShare, SlotShares, Standing } from "./slot-shares.ts";
+import type { Crowd } from "./start-gate.ts";
 import type { WorkerLifeEvent } from "./worker-event.ts";
 
 /** What a loop is made of. */
 export interface ClaimLoopParts {
   readonly clock: Clock;
   readonly source: LeaseSource;
-  readonly slots: Slots;
+  readonly shares: SlotShares;
+  /** The queue's share of the slots, against the weights of the others. */
+  readonly weight: number;
   /** Long poll. */
   readonly waitMs: number;
   /** When a receive request is given up by its client. */
   readonly requestTimeoutMs: number;
   readonly lingerMs: number;
-  /** Whether other queues use the same slots. */
-  readonly sharesSlots: boolean;
   /** How long failures may last before the worker has to end: any at the start, final ones later. */
   readonly patienceMs: number;
   /** In [0, 1). */
   readonly random: () => number;
+  readonly isMemoryShort: () => boolean;
+  /** The messages of this queue that are held. */
+  readonly crowdOf: (share: SlotShare) => Crowd;
   /** Takes each lease over, and its slot with it. */
-  readonly onLeases: (leases: readonly Lease[]) => void;
+  readonly onLeases: (leases: readonly Lease[], share: SlotShare) => void;
   readonly onEvent: (event: WorkerLifeEvent) => void;
   /** The queue has answered for the first time. */
   readonly onReached: () => void;
@@ -43,11 +56,6 @@ export interface ClaimGivenUp {
   readonly atStart: boolean;
 }
 
-/** Beyond its request's timeout, a poll that has not ended is stuck, not slow. */
-const STALL_GRACE_MS = 10_000;
-/** How long a poll may be due and not made. */
-const DUE_GRACE_MS = 30_000;
-
 /**
  * The claims of one queue.
  *
@@ -57,25 +65,23 @@ const DUE_GRACE_MS = 30_000;
 export class ClaimLoop {
   readonly queueName: string;
   readonly #parts: ClaimLoopParts;
+  readonly #share: SlotShare;
   readonly #open = new OpenPolls();
+  readonly #pauses: ClaimPauses;
+  readonly #watch: PollWatch;
   #isStarted = false;
   #isPaused = false;
   #isStopped = false;
-  #isReached = false;
-  #isIdle = true;
   #wantedPolls = 1;
-  #errors = 0;
-  #earlyEmptyPolls = 0;
-  #pauseUntilMs = 0;
-  #failingSinceMs: number | undefined;
-  #activeAtMs: number;
   #cancelTimer: CancelTimer = () => {};
 
   constructor(parts: ClaimLoopParts) {
     this.#parts = parts;
     this.queueName = parts.source.queueName;
-    this.#activeAtMs = parts.clock.monotonicMs();
-    parts.slots.onFree(() => this.consider());
+    this.#share = parts.shares.open(parts.weight, () => this.#standing());
+    this.#pauses = new ClaimPauses(parts.patienceMs);
+    this.#watch = new PollWatch(parts.requestTimeoutMs, this.#nowMs());
+    parts.shares.slots.onFree(() => this.consider());
   }
 
   get openPolls(): number {
@@ -93,13 +99,13 @@ export class ClaimLoop {
 
   /** What is left of the pause after an error; 0 when the queue answers. */
   get backoffMs(): number {
-    return this.#errors > 0 ? Math.max(0, this.#pauseUntilMs - this.#nowMs()) : 0;
+    return this.#pauses.backoffMs(this.#nowMs());
   }
 
   start(): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
-    this.#failingSinceMs = this.#nowMs();
+    this.#pauses.start(this.#nowMs());
     this.consider();
   }
 
@@ -110,7 +116,6 @@ export class ClaimLoop {
 
   resume(): void {
     this.#isPaused = false;
-    this.#activeAtMs = this.#nowMs();
     this.consider();
   }
 
@@ -130,17 +135,22 @@ export class ClaimLoop {
     this.#open.abandon();
   }
 
+  /** Looks, now and then, whether claims are stuck, and says so once. */
+  watch(): void {
+    const nowMs = this.#nowMs();
+    const isDue = this.#isClaiming() && this.#plan().kind === "poll";
+    const oldestPollAtMs = this.#isPaused ? undefined : this.#open.oldestAtMs;
+    if (!this.#watch.look({ nowMs, oldestPollAtMs, isDue })) return;
+    const stalledMs = this.#watch.stall?.stalledMs ?? 0;
+    this.#parts.onEvent({ kind: "claim.stalled", queue: this.queueName, stalledMs });
+  }
+
   /** Why this queue is not claimed from although it should be; `undefined` when all is well. */
   get stalled(): string | undefined {
-    const { requestTimeoutMs } = this.#parts;
-    if (this.oldestPollMs > requestTimeoutMs + STALL_GRACE_MS) {
-      return `a poll of ${this.queueName} has been open for ${Math.round(this.oldestPollMs)} ms`;
-    }
-    const dueForMs = this.#nowMs() - Math.max(this.#activeAtMs, this.#parts.slots.freeSinceMs);
-    if (this.#isClaiming() && this.#plan().kind === "poll" && dueForMs > DUE_GRACE_MS) {
-      return `a poll of ${this.queueName} has been due for ${Math.round(dueForMs)} ms`;
-    }
-    return undefined;
+    const stall = this.#watch.stall;
+    if (stall === undefined) return undefined;
+    const what = stall.kind === "open" ? "been open" : "been due";
+    return `a poll of ${this.queueName} has ${what} for ${Math.round(stall.stalledMs)} ms`;
   }
 
   /** Asks what to do now, and does it. */
@@ -161,21 +171,33 @@ export class ClaimLoop {
     return this.#isStarted && !this.#isPaused && !this.#isStopped;
   }
 
-  #plan() {
-    const { slots, source, lingerMs, sharesSlots } = this.#parts;
+  #plan(): PollStep {
+    return planPoll({ ...this.#facts(), room: this.#share.room });
+  }
+
+  #facts() {
+    const { shares, source, lingerMs, isMemoryShort, crowdOf } = this.#parts;
+    const { slots } = shares;
     const nowMs = this.#nowMs();
-    return planPoll({
+    return {
       slots: slots.total,
       freeSlots: slots.free,
       freeForMs: nowMs - slots.freeSinceMs,
       openPolls: this.#open.size,
       wantedPolls: this.#wantedPolls,
-      isIdle: this.#isIdle,
-      sharesSlots,
       unconfirmedAcks: source.unconfirmedAcks,
       lingerMs,
-      pauseLeftMs: this.#pauseUntilMs - nowMs,
-    });
+      pauseLeftMs: this.#pauses.leftMs(nowMs),
+      isMemoryShort: isMemoryShort(),
+      ...crowdOf(this.#share),
+    };
+  }
+
+  /** How other queues see this one. */
+  #standing(): Standing {
+    const answersSoon = this.#open.youngestMs(this.#nowMs()) < ANSWER_SOON_MS;
+    const mayPoll = this.#isClaiming() && obstacleTo(this.#facts()) === undefined;
+    return { openPolls: this.#open.size, isWaiting: answersSoon || mayPoll };
   }
 
   #askAgainIn(durationMs: number): void {
@@ -183,86 +205,67 @@ export class ClaimLoop {
   }
 
   #poll(maxMessages: number): void {
-    const { slots, clock } = this.#parts;
-    const reserved = slots.reserve(maxMessages);
+    const wasCrowded = this.#parts.crowdOf(this.#share).isCrowded;
+    const reserved = this.#share.reserve(maxMessages);
     // The first poll only asks whether the queue is there.
-    const waitMs = this.#isReached ? this.#parts.waitMs : 0;
+    const longPollMs = pollWaitMs(this.#parts.waitMs, reserved, this.#share.isShared);
+    const waitMs = this.#pauses.isReached ? longPollMs : 0;
     const poll = this.#open.begin(this.#nowMs(), waitMs);
-    const stallAfterMs = this.#parts.requestTimeoutMs + STALL_GRACE_MS + 1;
-    const cancelStall = clock.schedule(stallAfterMs, () => this.#reportStall());
-    void this.#claim(poll, reserved).then((kept) => {
-      cancelStall();
-      this.#activeAtMs = this.#nowMs();
-      slots.unreserve(reserved - kept);
+    void this.#claim(poll, reserved, wasCrowded).then((used) => {
+      this.#share.unreserve(reserved - used);
       this.#parts.onPollEnd();
       this.consider();
     });
   }
 
   /** How many messages it brought. Never rejects, so that slots always come back. */
-  async #claim(poll: OpenPoll, reserved: number): Promise<number> {
-    const { source } = this.#parts;
+  async #claim(poll: OpenPoll, reserved: number, wasCrowded: boolean): Promise<number> {
+    const { source, onLeases } = this.#parts;
     const { waitMs, abort } = poll;
     try {
       const leases = await source.claim({ maxMessages: reserved, waitMs, signal: abort.signal });
       this.#open.end(poll);
-      this.#onAnswer(poll, reserved, leases.length);
-      this.#parts.slots.occupy(leases.length);
-      if (leases.length > 0) this.#parts.onLeases(leases);
+      this.#onAnswer(poll, { asked: reserved, received: leases.length, wasCrowded });
+      this.#share.settle(reserved, leases.length);
+      if (leases.length > 0) onLeases(leases, this.#share);
       return leases.length;
     } catch (error) {
       this.#open.end(poll);
+      this.#share.note(0);
+      this.#share.settle(reserved, 0);
       if (!this.#isStopped) this.#onError(error);
       return 0;
     }
   }
 
-  #onAnswer({ startedAtMs, waitMs }: OpenPoll, asked: number, received: number): void {
-    const { slots, onEvent, onReached } = this.#parts;
-    const durationMs = this.#nowMs() - startedAtMs;
+  #onAnswer(
+    { startedAtMs, waitMs }: OpenPoll,
+    { asked, received, wasCrowded }: { asked: number; received: number; wasCrowded: boolean },
+  ): void {
+    const { shares, onEvent, onReached } = this.#parts;
+    const { slots } = shares;
+    const nowMs = this.#nowMs();
+    const durationMs = nowMs - startedAtMs;
     onEvent({ kind: "claim.poll", queue: this.queueName, asked, received, durationMs });
-    this.#errors = 0;
-    this.#failingSinceMs = undefined;
-    this.#isIdle = received === 0;
-    const freeSlots = slots.free + asked - received;
-    const room = { slots: slots.total, freeSlots };
+    const room = { slots: slots.total, freeSlots: slots.free + asked - received };
     this.#wantedPolls = wantedPollsAfter(this.#wantedPolls, received, room);
-    this.#pauseUntilMs = 0;
-    if (received === 0 && durationMs < waitMs / 2) {
-      this.#earlyEmptyPolls += 1;
-      this.#pauseUntilMs = this.#nowMs() + earlyEmptyPauseMs(this.#earlyEmptyPolls);
-    } else {
-      this.#earlyEmptyPolls = 0;
-    }
-    if (this.#isReached) return;
-    this.#isReached = true;
-    onReached();
+    this.#share.note(received);
+    const isFirst = !this.#pauses.isReached;
+    this.#pauses.answered({ nowMs, received, durationMs, waitMs, wasCrowded });
+    if (isFirst) onReached();
   }
 
   #onError(error: unknown): void {
-    const { onEvent, onGivenUp, patienceMs, random } = this.#parts;
-    const nowMs = this.#nowMs();
+    const { onEvent, onGivenUp, random } = this.#parts;
     const { message, code, retryable } = readFailure(error);
-    this.#errors += 1;
     this.#wantedPolls = 1;
-    if (this.#isReached)
-      this.#failingSinceMs = retryable ? undefined : (this.#failingSinceMs ?? nowMs);
-    const failingForMs = nowMs - (this.#failingSinceMs ?? nowMs);
-    if (this.#failingSinceMs !== undefined && failingForMs >= patienceMs) {
+    const retryInMs = this.#pauses.failed({ nowMs: this.#nowMs(), retryable, random: random() });
+    if (retryInMs === undefined) {
       this.stop();
-      onGivenUp({ queue: this.queueName, error, atStart: !this.#isReached });
+      onGivenUp({ queue: this.queueName, error, atStart: !this.#pauses.isReached });
       return;
     }
-    const pauseMs = errorPauseMs(this.#errors, random());
-    const isCounted = this.#failingSinceMs !== undefined;
-    const retryInMs = isCounted ? Math.min(pauseMs, patienceMs - failingForMs) : pauseMs;
-    this.#pauseUntilMs = Math.max(this.#pauseUntilMs, nowMs + retryInMs);
     onEvent({ kind: "claim.failed", queue: this.queueName, code, message, retryable, retryInMs });
-  }
-
-  #reportStall(): void {
-    const stalledMs = this.oldestPollMs;
-    this.#parts.onEvent({ kind: "claim.stalled", queue: this.queueName, stalledMs });
   }
 
   #nowMs(): number {

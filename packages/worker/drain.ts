@@ -255,7 +255,9 @@ export class Drain {
     const { queues, runs, onEvent, clock, tally } = this.#parts;
     this.#cancelTimer();
     this.#mustRelease.abort();
-    const pollsLeft = this.#openPolls();
+    const pollsLeft = queues.flatMap(({ loop }) =>
+      Array<string>(loop.openPolls).fill(loop.queueName),
+    );
     for (const { loop } of queues) loop.abandonPolls();
     const unfinished = [...this.#unfinished, ...runs.leftBehind()];
     for (const { source } of queues) source.close();
@@ -269,14 +271,16 @@ export class Drain {
       unfinished,
       totals: {
         inFlightAtStart: this.#inFlightAtStart,
-        ...{ acked, retried, deadLettered, released, lapsing, lost, pollsLeft },
+        ...{ acked, retried, deadLettered, released, lapsing, lost },
+        pollsLeft: pollsLeft.length,
       },
+      ...(pollsLeft.length === 0 ? {} : { queuesWithPollsLeft: [...new Set(pollsLeft)] }),
     };
     onEvent({ kind: "drain.finished", report });
     this.#ended.resolve(report);
   }
 
-  #exitFacts(unfinished: readonly UnfinishedJob[], pollsLeft: number) {
+  #exitFacts(unfinished: readonly UnfinishedJob[], pollsLeft: readonly string[]) {
     const { unreachable } = this.#order;
     const { exitZeroOnRelease } = this.#parts;
     return {

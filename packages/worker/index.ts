@@ -2,6 +2,7 @@
 
 export type { Health } from "./health.ts";
 export type { WorkerListener } from "./listeners.ts";
+export type { MemoryUse } from "./memory-guard.ts";
 export type { WorkerOptions } from "./options.ts";
 export {
   type Disposal,

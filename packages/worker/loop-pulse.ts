@@ -14,12 +14,15 @@ const BLOCKED_AFTER_MS = 1_500;
  */
 export class LoopPulse {
   readonly #clock: Clock;
+  readonly #onBeat: () => void;
   #turnAtMs: number;
   #blockedSinceMs: number | undefined;
   #cancel: CancelTimer = () => {};
 
-  constructor(clock: Clock) {
+  /** @param onBeat - called at every beat, for whatever wants to look now and then */
+  constructor(clock: Clock, onBeat: () => void) {
     this.#clock = clock;
+    this.#onBeat = onBeat;
     this.#turnAtMs = clock.monotonicMs();
   }
 
@@ -45,6 +48,7 @@ export class LoopPulse {
     this.#blockedSinceMs = nowMs - this.#turnAtMs > BLOCKED_AFTER_MS ? this.#turnAtMs : undefined;
     this.#turnAtMs = nowMs;
     this.#schedule();
+    this.#onBeat();
   }
 
   #schedule(): void {

@@ -29,8 +29,20 @@ export class OpenPolls {
     poll.end();
   }
 
+  /** When the oldest of them began; `undefined` when none is open. */
+  get oldestAtMs(): number | undefined {
+    // A set keeps the order in which they began.
+    const [oldest] = this.#polls;
+    return oldest?.startedAtMs;
+  }
+
   oldestMs(nowMs: number): number {
-    return Math.max(0, ...[...this.#polls].map(({ startedAtMs }) => nowMs - startedAtMs));
+    return nowMs - (this.oldestAtMs ?? nowMs);
+  }
+
+  /** Without end when none is open. */
+  youngestMs(nowMs: number): number {
+    return Math.min(...[...this.#polls].map(({ startedAtMs }) => nowMs - startedAtMs));
   }
 
   /** How long the last of them may still take messages in; 0 when none is open. */

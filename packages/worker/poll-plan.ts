@@ -1,12 +1,21 @@
 /** How many polls, for how many messages, and how long to wait between them. Pure. */
 
+import type { Room } from "./share-plan.ts";
+
 /** The most messages that one ReceiveMessage brings. */
 const FULL_POLL = 10;
+
+/** How soon a queue that has work answers; a poll that is open for longer waits for messages. */
+export const ANSWER_SOON_MS = 100;
+/** The long poll of a busy queue that keeps slots which others could use. */
+const LENT_WAIT_MS = 1_000;
 
 const ERROR_BACKOFF_BASE_MS = 200;
 const ERROR_BACKOFF_CAP_MS = 30_000;
 const EMPTY_PAUSE_BASE_MS = 100;
 const EMPTY_PAUSE_CAP_MS = 5_000;
+const CROWDED_PAUSE_BASE_MS = 1_000;
+const CROWDED_PAUSE_CAP_MS = 30_000;
 /** Even full jitter leaves a pause, so that no fault becomes a hot loop. */
 const SHORTEST_PAUSE_MS = 50;
 
@@ -14,18 +23,22 @@ const SHORTEST_PAUSE_MS = 50;
 export interface PollFacts {
   readonly slots: number;
   readonly freeSlots: number;
+  /** What this queue may take of them. */
+  readonly room: Room;
   /** How long a slot has been free. */
   readonly freeForMs: number;
   readonly openPolls: number;
   readonly wantedPolls: number;
-  /** Whether the last poll that ended brought nothing. */
-  readonly isIdle: boolean;
-  /** Whether other queues use the same slots. */
-  readonly sharesSlots: boolean;
   readonly unconfirmedAcks: number;
   readonly lingerMs: number;
   /** What is left of a pause after an error or an answer that came too early. */
   readonly pauseLeftMs: number;
+  /** Whether memory is too short for more work. */
+  readonly isMemoryShort: boolean;
+  /** How many more messages may be held over a cap; without end while none is held. */
+  readonly holdRoom: number;
+  /** Whether messages over a cap wait in slots, for there is no room to hold them without. */
+  readonly isCrowded: boolean;
 }
 
 /** What to do now. Without `forMs` only a change (a free slot, a poll's end) is waited for. */
@@ -37,20 +50,39 @@ export type PollStep =
  * Whether to poll now, and for how many messages.
  *
  * A poll asks only for slots that are free: nothing is claimed that cannot start. It waits until ten
- * are free (or all, when there are fewer), or until a slot has been free for the linger, so that
- * requests are few and no slot stands empty for long. An idle queue that shares its slots reserves
- * one alone; the rest is for queues that have work.
+ * are free (or all that it may have, when those are fewer), or until a slot has been free for the
+ * linger, so that requests are few and no slot stands empty for long. The more messages are held
+ * over a cap, the less is asked for.
  */
 export function planPoll(facts: PollFacts): PollStep {
-  if (facts.openPolls >= facts.wantedPolls) return { kind: "wait" };
-  if (facts.unconfirmedAcks > facts.slots) return { kind: "wait" };
-  if (facts.pauseLeftMs > 0) return { kind: "wait", forMs: facts.pauseLeftMs };
-  if (facts.freeSlots === 0) return { kind: "wait" };
-  const most = facts.isIdle && facts.sharesSlots ? 1 : Math.min(FULL_POLL, facts.slots);
-  const maxMessages = Math.min(most, facts.freeSlots);
+  const obstacle = obstacleTo(facts);
+  if (obstacle !== undefined) return obstacle;
+  const { room, freeSlots } = facts;
+  // Another queue has the turn; it may turn out that it has nothing to do.
+  if (room.now === 0) return freeSlots > 0 ? wait(ANSWER_SOON_MS) : wait();
+  const most = facts.isCrowded ? 1 : Math.min(FULL_POLL, Math.max(1, facts.holdRoom));
+  const maxMessages = Math.min(most, room.now);
   const lingerLeftMs = facts.lingerMs - facts.freeForMs;
-  if (maxMessages < most && lingerLeftMs > 0) return { kind: "wait", forMs: lingerLeftMs };
+  if (maxMessages < Math.min(most, room.most) && lingerLeftMs > 0) return wait(lingerLeftMs);
   return { kind: "poll", maxMessages };
+}
+
+/** Why this queue may not poll now, however many slots are free; `undefined` when it may. */
+export function obstacleTo(facts: Omit<PollFacts, "room">): PollStep | undefined {
+  if (facts.openPolls >= facts.wantedPolls) return wait();
+  if (facts.unconfirmedAcks > facts.slots) return wait();
+  if (facts.isMemoryShort) return wait();
+  // Half of the slots are left to other queues, and to other tenants when they have their turn.
+  if (facts.isCrowded && facts.freeSlots <= facts.slots / 2) return wait();
+  return facts.pauseLeftMs > 0 ? wait(facts.pauseLeftMs) : undefined;
+}
+
+/**
+ * The long poll for one poll. Slots that others could use are kept for a second at most: a queue
+ * that turns out to be idle then asks for one message, and waits for long.
+ */
+export function pollWaitMs(waitMs: number, maxMessages: number, isShared: boolean): number {
+  return isShared && maxMessages > 1 ? Math.min(waitMs, LENT_WAIT_MS) : waitMs;
 }
 
 /**
@@ -79,4 +111,13 @@ export function errorPauseMs(errors: number, random: number): number {
  */
 export function earlyEmptyPauseMs(emptyPolls: number): number {
   return Math.min(EMPTY_PAUSE_CAP_MS, EMPTY_PAUSE_BASE_MS * 2 ** (emptyPolls - 1));
+}
+
+/** The pause after the nth poll in a row that was made while messages over a cap wait in slots. */
+export function crowdedPauseMs(crowdedPolls: number): number {
+  return Math.min(CROWDED_PAUSE_CAP_MS, CROWDED_PAUSE_BASE_MS * 2 ** (crowdedPolls - 1));
+}
+
+function wait(forMs?: number): PollStep {
+  return forMs === undefined ? { kind: "wait" } : { kind: "wait", forMs };
 }

@@ -57,6 +57,8 @@ export interface ShutdownReport {
     readonly lost: number;
     readonly pollsLeft: number;
   };
+  /** The queues whose polls were open at the end, each once; absent when no poll was. */
+  readonly queuesWithPollsLeft?: readonly string[];
 }
 
 /** An error as a report has it. */
@@ -74,7 +76,8 @@ export interface ExitFacts {
   /** Why a queue could not be reached at the start. */
   readonly unreachable?: ErrorWords;
   readonly unfinished: readonly UnfinishedJob[];
-  readonly pollsLeft: number;
+  /** The queue of each poll that is open at the end. */
+  readonly pollsLeft: readonly string[];
   readonly exitZeroOnRelease: boolean;
 }
 
@@ -100,8 +103,9 @@ export function forcedExitCode(signal: string): number {
 export function judgeExit(facts: ExitFacts): ExitVerdict {
   const { exitCode, summary } = judgeWork(facts);
   const polls = facts.pollsLeft;
-  if (polls === 0) return { exitCode, summary };
-  const left = `${polls} open ${polls === 1 ? "poll was" : "polls were"} left`;
+  if (polls.length === 0) return { exitCode, summary };
+  const were = polls.length === 1 ? "poll was" : "polls were";
+  const left = `${polls.length} open ${were} left on ${[...new Set(polls)].join(", ")}`;
   const cost = "what they bring is visible after its visibility timeout";
   return { exitCode, summary: `${summary}; ${left}: ${cost}` };
 }

@@ -65,6 +65,31 @@ export type WorkerLifeEvent =
     }
   /** No poll has completed or been due for too long: liveness turns bad. */
   | { readonly kind: "claim.stalled"; readonly queue: string; readonly stalledMs: number }
+  /**
+   * A message is held, unstarted: its tenant or its type has as many jobs running as it may, or more
+   * came than there are slots.
+   */
+  | {
+      readonly kind: "claim.held";
+      readonly lease: LeaseRef;
+      readonly job: JobIdentity;
+      readonly cap: "tenant" | "type" | "slots";
+    }
+  /** Memory is short: nothing is claimed until `claim.memory-eased`. */
+  | {
+      readonly kind: "claim.memory-short";
+      readonly usedBytes: number;
+      readonly limitBytes: number;
+      /** The share of the limit above which nothing is claimed. */
+      readonly share: number;
+    }
+  | {
+      readonly kind: "claim.memory-eased";
+      /** Absent when the limit or the use is no longer known. */
+      readonly usedBytes?: number;
+      readonly limitBytes?: number;
+      readonly shortForMs: number;
+    }
   | {
       readonly kind: "drain.started";
       readonly cause: ShutdownCause;

@@ -11,11 +11,15 @@ import { openPollDelayMs, type SignalEffect } from "./drain-plan.ts";
 import { HeldRuns } from "./held-runs.ts";
 import { Listeners, type WorkerListener } from "./listeners.ts";
 import { LoopPulse } from "./loop-pulse.ts";
+import { MemoryGuard } from "./memory-guard.ts";
 import { type ResolvedWorkerOptions, resolveWorkerOptions } from "./options.ts";
 import type { ShutdownCause, ShutdownReport } from "./shutdown-report.ts";
+import { type SlotShare, SlotShares } from "./slot-shares.ts";
 import { Slots } from "./slots.ts";
 import { takeSnapshot } from "./snapshot-taker.ts";
+import { StartGate } from "./start-gate.ts";
 import { Tally } from "./tally.ts";
+import { capsOf, leaseOptionsOf, runPolicyOf } from "./timings-use.ts";
 import type { WorkerEvent, WorkerPhase } from "./worker-event.ts";
 import type { WorkerParts } from "./worker-parts.ts";
 import type { WorkerSnapshot } from "./worker-snapshot.ts";
@@ -37,6 +41,9 @@ export class WorkerLife {
   readonly #tally = new Tally();
   readonly #runs: HeldRuns;
   readonly #slots: Slots;
+  readonly #shares: SlotShares;
+  readonly #gate: StartGate;
+  readonly #memory: MemoryGuard;
   readonly #pulse: LoopPulse;
   readonly #queues: readonly WorkedQueue[];
   readonly #draining = new AbortController();
@@ -57,7 +64,21 @@ export class WorkerLife {
     this.#startedAtMs = parts.clock.wallMs();
     this.#runs = new HeldRuns(parts.clock);
     this.#slots = new Slots(this.#timings.job.concurrency, parts.clock);
-    this.#pulse = new LoopPulse(parts.clock);
+    this.#shares = new SlotShares(this.#slots, parts.clock);
+    this.#gate = new StartGate({
+      slots: this.#slots,
+      maxPerTenant: this.#options.maxPerTenant,
+      maxPerType: capsOf(parts.jobs),
+      holdLimit: this.#timings.job.holdLimit,
+      onEvent: (event) => this.#emit(event),
+    });
+    this.#memory = new MemoryGuard({
+      clock: parts.clock,
+      share: this.#options.memoryGuardShare,
+      read: parts.memoryUse ?? (() => undefined),
+      onEvent: (event) => this.#emit(event),
+    });
+    this.#pulse = new LoopPulse(parts.clock, () => this.#onBeat());
     this.#queues = parts.queues.map((queue) => this.#openQueue(queue));
     this.#unreached = new Set(parts.queues.map(({ name }) => name));
     this.ended = this.#ended.promise;
@@ -128,25 +149,19 @@ export class WorkerLife {
     const source = openLeaseSource({
       ...{ queue, clock, random },
       ...(extenderThread === undefined ? {} : { extenderThread }),
-      options: {
-        visibilityTimeoutMs: lease.visibilityTimeoutMs,
-        extendEveryMs: lease.extendEveryMs,
-        callTimeoutMs: lease.callTimeoutMs,
-        leaseMarginMs: lease.leaseMarginMs,
-        clockMarginMs: lease.clockMarginMs,
-        ackLingerMs: timings.ackLingerMs,
-        maxHoldMs: lease.maxHoldMs,
-      },
+      options: leaseOptionsOf(lease, timings),
       onEvent: (event) => this.#onLeaseEvent(event),
     });
     const loop = new ClaimLoop({
-      ...{ clock, source, slots: this.#slots, random },
+      ...{ clock, source, shares: this.#shares, random },
+      weight: timings.weight,
       waitMs: timings.waitMs,
       requestTimeoutMs: timings.timeoutMs,
       lingerMs: claimLingerMs,
-      sharesSlots: receive.length > 1,
       patienceMs: this.#options.claimPatienceMs,
-      onLeases: (leases) => this.#onLeases(leases, worked),
+      isMemoryShort: () => this.#memory.isShort,
+      crowdOf: (share) => this.#gate.crowdOf(share),
+      onLeases: (leases, share) => this.#onLeases(leases, worked, share),
       onEvent: (event) => this.#emit(event),
       onReached: () => this.#onReached(queue.name),
       onGivenUp: (failure) => this.#onGivenUp(failure),
@@ -163,12 +178,8 @@ export class WorkerLife {
       ...{ clock, random },
       ...(sender === undefined ? {} : { sender }),
       jobs: new Map(jobs.map((definition) => [definition.type, definition])),
-      policy: {
-        jobTimeoutMs: job.jobTimeoutMs,
-        receiveBudget: job.receiveBudget,
-        backoff: { baseMs: job.backoffBaseMs, capMs: job.backoffCapMs },
-        unknownTypeGraceMs: job.unknownTypeGraceMs,
-      },
+      policy: runPolicyOf(job),
+      turn: (lease, job) => this.#gate.turn(lease, job),
       draining: this.#draining.signal,
       drainByMs: () => this.#drain?.drainByMs,
       // In a drain, what comes back too soon would be taken by a poll that is still open.
@@ -182,12 +193,13 @@ export class WorkerLife {
     };
   }
 
-  #onLeases(leases: readonly Lease[], queue: WorkedQueue): void {
+  #onLeases(leases: readonly Lease[], queue: WorkedQueue, share: SlotShare): void {
     for (const lease of leases) {
       if (this.#drain !== undefined) {
         this.#emit({ kind: "drain.late-arrival", lease: lease.ref });
       }
-      void this.#work(lease, queue.run).then(() => this.#slots.vacate());
+      this.#gate.arrive(lease, share);
+      void this.#work(lease, queue.run).then(() => this.#gate.leave(lease));
     }
   }
 
@@ -215,6 +227,12 @@ export class WorkerLife {
   #onFound(lease: Lease): void {
     const queue = this.#queues.find(({ loop }) => loop.queueName === lease.ref.queue);
     if (queue !== undefined) void this.#work(lease, queue.run);
+  }
+
+  #onBeat(): void {
+    for (const { loop } of this.#queues) loop.watch();
+    if (!this.#memory.hasEased()) return;
+    for (const { loop } of this.#queues) loop.consider();
   }
 
   #onReached(queueName: string): void {

@@ -5,6 +5,7 @@ import { assertContract, type DeploymentContract } from "@leasehold/deployment-c
 import type { AnyJobDefinition, JobSender } from "@leasehold/job";
 import type { ExtenderThread, LeaseQueue } from "@leasehold/lease";
 import { InvalidOptionsError } from "@leasehold/options";
+import type { MemoryUse } from "./memory-guard.ts";
 import type { WorkerOptions } from "./options.ts";
 
 /** What `createWorker` is given. */
@@ -22,6 +23,11 @@ export interface WorkerParts {
    * @defaultValue they are extended in this thread
    */
   readonly extenderThread?: ExtenderThread;
+  /**
+   * Tells how much memory is in use and how much there may be, `undefined` when there is no limit.
+   * @defaultValue memory is not watched
+   */
+  readonly memoryUse?: () => MemoryUse | undefined;
   readonly options?: WorkerOptions;
   /** @defaultValue a random name */
   readonly workerId?: string;
@@ -66,9 +72,22 @@ function queueProblems({ contract, queues }: WorkerParts): readonly string[] {
 function jobProblems({ jobs }: WorkerParts): readonly string[] {
   const none = jobs.length === 0 ? ["no job is given, so nothing could be worked"] : [];
   const types = jobs.map(({ type }) => type);
-  return [...none, ...repeated(types).map((type) => `job ${type} is defined twice`)];
+  return [
+    ...none,
+    ...repeated(types).map((type) => `job ${type} is defined twice`),
+    ...jobs
+      .filter(({ maxConcurrent = 1 }) => !isCap(maxConcurrent))
+      .map(
+        ({ type, maxConcurrent }) =>
+          `maxConcurrent of job ${type} must be a whole number between 1 and 1000, got ${maxConcurrent}`,
+      ),
+  ];
 }
 
 function repeated(names: readonly string[]): readonly string[] {
   return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
+}
+
+function isCap(value: number): boolean {
+  return Number.isInteger(value) && value >= 1 && value <= 1_000;
 }

@@ -14,9 +14,9 @@ export const claimingCases: readonly FieldCase[] = [
     file: claimLoopTest,
     test: "takes a worker for dead whose poll never ends",
     break: {
-      file: "packages/worker/claim-loop.ts",
-      find: "if (this.oldestPollMs > requestTimeoutMs + STALL_GRACE_MS) {",
-      replace: "if (this.oldestPollMs < 0) {",
+      file: "packages/worker/poll-watch.ts",
+      find: "if (this.#openForMs > this.#longestPollMs) {",
+      replace: "if (this.#openForMs < 0) {",
     },
   },
   {
@@ -51,8 +51,8 @@ export const claimingCases: readonly FieldCase[] = [
     test: "goes on claiming beside a slow job",
     break: {
       file: "packages/worker/poll-plan.ts",
-      find: "if (maxMessages < most && lingerLeftMs > 0)",
-      replace: "if (maxMessages < most)",
+      find: "if (maxMessages < Math.min(most, room.most) && lingerLeftMs > 0)",
+      replace: "if (maxMessages < Math.min(most, room.most))",
     },
   },
   {
@@ -123,7 +123,7 @@ export const claimingCases: readonly FieldCase[] = [
     file: claimLoopTest,
     test: "pause when polls come back empty before their time",
     break: {
-      file: "packages/worker/claim-loop.ts",
+      file: "packages/worker/claim-pauses.ts",
       find: "earlyEmptyPauseMs(this.#earlyEmptyPolls)",
       replace: "50",
     },

@@ -39,8 +39,8 @@ export const shutdownCases: readonly FieldCase[] = [
     test: "ends at once at the second when only polls are open, and says so",
     break: {
       file: "packages/worker/drain.ts",
-      find: "const pollsLeft = this.#openPolls();",
-      replace: "const pollsLeft = 0;",
+      find: "const pollsLeft = queues.flatMap(({ loop }) =>",
+      replace: "const pollsLeft = [].flatMap(({ loop }: never) =>",
     },
   },
   {

@@ -72,6 +72,19 @@ export const samples: Samples = {
     retryable: false,
     retryInMs: 5_000,
   },
+  "claim.held": { kind: "claim.held", lease, job, cap: "tenant" },
+  "claim.memory-short": {
+    kind: "claim.memory-short",
+    usedBytes: 950,
+    limitBytes: 1_000,
+    share: 0.9,
+  },
+  "claim.memory-eased": {
+    kind: "claim.memory-eased",
+    usedBytes: 800,
+    limitBytes: 1_000,
+    shortForMs: 4_000,
+  },
   "claim.stalled": { kind: "claim.stalled", queue: "jobs", stalledMs: 61_000 },
   "lease.claimed": { kind: "lease.claimed", lease, remainingMs: 59_000, ageMs: 12 },
   "lease.extended": { kind: "lease.extended", lease, job, marginMs: 38_000, remainingMs: 59_000 },
@@ -205,6 +218,19 @@ export const lines: { readonly [Kind in WorkerEvent["kind"]]: Record<string, unk
     retry_in_ms: 5_000,
     error_message: "gone",
   },
+  "claim.held": { level: "debug", ...leased, ...named, cap: "tenant" },
+  "claim.memory-short": {
+    level: "warn",
+    memory_used_bytes: 950,
+    memory_limit_bytes: 1_000,
+    memory_guard_share: 0.9,
+  },
+  "claim.memory-eased": {
+    level: "info",
+    memory_used_bytes: 800,
+    memory_limit_bytes: 1_000,
+    memory_short_ms: 4_000,
+  },
   "claim.stalled": { level: "error", queue: "jobs", stalled_ms: 61_000 },
   "lease.claimed": { level: "debug", ...leased, lease_remaining_ms: 59_000, age_ms: 12 },
   "lease.extended": {
@@ -332,6 +358,7 @@ export const lines: { readonly [Kind in WorkerEvent["kind"]]: Record<string, unk
         lost: 1,
         polls_left: 0,
       },
+      queues_with_polls_left: [],
       unfinished: [
         {
           ...named,

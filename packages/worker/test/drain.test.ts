@@ -441,8 +441,12 @@ describe("the ladder of signals", () => {
     await world.clock.settle();
 
     const report = await world.worker.ended;
-    expect(report).toMatchObject({ exitCode: 0, totals: { pollsLeft: 1 } });
-    expect(report.summary).toContain("1 open poll was left");
+    expect(report).toMatchObject({
+      exitCode: 0,
+      totals: { pollsLeft: 1 },
+      queuesWithPollsLeft: ["jobs"],
+    });
+    expect(report.summary).toContain("1 open poll was left on jobs");
   });
 
   test("hides what it gives back from its own poll when there is no time to await it", async () => {

@@ -7,7 +7,7 @@ import {
   type UnfinishedJob,
 } from "../shutdown-report.ts";
 
-const CLEAN: ExitFacts = { unfinished: [], pollsLeft: 0, exitZeroOnRelease: false };
+const CLEAN: ExitFacts = { unfinished: [], pollsLeft: [], exitZeroOnRelease: false };
 const FAULT = { name: "TypeError", message: "x is not a function" };
 
 function unfinished(changes: Partial<UnfinishedJob> = {}): UnfinishedJob {
@@ -57,8 +57,10 @@ describe("the exit code", () => {
   });
 
   test("says in one sentence what it means", () => {
-    expect(judgeExit({ ...CLEAN, unfinished: [unfinished()], pollsLeft: 2 }).summary).toBe(
-      "the drain deadline came first: 1 job given back unfinished; 2 open polls were left: " +
+    expect(
+      judgeExit({ ...CLEAN, unfinished: [unfinished()], pollsLeft: ["jobs", "jobs"] }).summary,
+    ).toBe(
+      "the drain deadline came first: 1 job given back unfinished; 2 open polls were left on jobs: " +
         "what they bring is visible after its visibility timeout",
     );
     expect(judgeExit({ ...CLEAN, fault: FAULT }).summary).toBe(

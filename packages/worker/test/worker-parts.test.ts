@@ -81,10 +81,17 @@ describe("createWorker", () => {
     expect(problemsOf({ jobs: [] })).toEqual(["no job is given, so nothing could be worked"]);
   });
 
+  test("refuses a cap on a type that nothing could keep", () => {
+    expect(problemsOf({ jobs: [{ ...job, maxConcurrent: 0 }] })).toEqual([
+      "maxConcurrent of job test.work must be a whole number between 1 and 1000, got 0",
+    ]);
+  });
+
   test("refuses options that it does not know", () => {
     const options = { exitZeroOnReleased: true } as object;
     expect(problemsOf({ options })).toEqual([
-      "exitZeroOnReleased is not a worker option; known are exitZeroOnRelease, claimPatienceMs",
+      "exitZeroOnReleased is not a worker option; known are exitZeroOnRelease, claimPatienceMs, " +
+        "maxPerTenant, memoryGuardShare",
     ]);
   });
 });

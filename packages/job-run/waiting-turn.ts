@@ -1,0 +1,33 @@
+/** Waits, with a job that has been read and may not start yet, for the end of that wait. */
+
+import type { Clock } from "@leasehold/clock";
+import type { Lease } from "@leasehold/lease";
+import { hear } from "./hear.ts";
+
+/** How a wait ended: the turn came, SQS lets the message be held no longer, or nothing may start. */
+export type TurnEnd = "come" | "hold-limit" | "over";
+
+/** What ends a wait before the turn has come. */
+export interface TurnLimits {
+  readonly clock: Clock;
+  readonly lease: Lease;
+  /** Aborts when the drain begins. */
+  readonly draining: AbortSignal;
+}
+
+/** Waits for `turn`, and leaves no timer and no listener behind however that ends. */
+export async function awaitTurn(
+  turn: Promise<void>,
+  { clock, lease, draining }: TurnLimits,
+): Promise<TurnEnd> {
+  const { promise: ended, resolve: end } = Promise.withResolvers<TurnEnd>();
+  const stops = [
+    clock.schedule(lease.holdRemainingMs(), () => end("hold-limit")),
+    hear(lease.lost, () => end("over")),
+    hear(draining, () => end("over")),
+  ];
+  void turn.then(() => end("come"));
+  const how = await ended;
+  for (const stop of stops) stop();
+  return how;
+}

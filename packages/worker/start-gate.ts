@@ -1,0 +1,156 @@
+/** Decides which job may start now, and holds those that are over a cap of their tenant or type. */
+
+import type { JobIdentity } from "@leasehold/job";
+import type { Lease } from "@leasehold/lease";
+import type { SlotShare } from "./slot-shares.ts";
+import type { Slots } from "./slots.ts";
+import type { WorkerLifeEvent } from "./worker-event.ts";
+
+/** What a gate is made of. */
+export interface StartGateParts {
+  readonly slots: Slots;
+  /** The most jobs of one tenant that run at the same time. */
+  readonly maxPerTenant: number;
+  /** The same for types of jobs; one that is not named has no cap. */
+  readonly maxPerType: ReadonlyMap<string, number>;
+  /** How many messages of one queue may be held without a slot. */
+  readonly holdLimit: number;
+  readonly onEvent: (event: WorkerLifeEvent) => void;
+}
+
+/** What a queue's next poll has to know of the messages that are held. */
+export interface Crowd {
+  /** How many more may be held; without end while none is. */
+  readonly holdRoom: number;
+  /** Whether some wait in slots, for there is no room to hold them without. */
+  readonly isCrowded: boolean;
+}
+
+/** One message from its claim to the end of its run. */
+interface Seat {
+  readonly share: SlotShare;
+  hasSlot: boolean;
+  stage: "reading" | "held" | "running";
+  job?: JobIdentity;
+  start?: () => void;
+}
+
+const NO_CROWD: Crowd = { holdRoom: Number.POSITIVE_INFINITY, isCrowded: false };
+
+/**
+ * The gate between reading a message and starting its job.
+ *
+ * A job over a cap is held: leased and extended, unstarted, without a slot, so that others can run
+ * meanwhile. It is never released for the cap, for a release costs a receive. When the room for more
+ * is used up, it waits in the slot that it came with, and its queue polls less.
+ */
+export class StartGate {
+  readonly #parts: StartGateParts;
+  readonly #seats = new Map<Lease, Seat>();
+  /** Oldest first. */
+  readonly #held = new Set<Seat>();
+  readonly #tenants = new Map<string, number>();
+  readonly #types = new Map<string, number>();
+
+  constructor(parts: StartGateParts) {
+    this.#parts = parts;
+    parts.slots.serveFirst(() => this.#serve());
+  }
+
+  /** A message has come, and a slot with it. */
+  arrive(lease: Lease, share: SlotShare): void {
+    this.#seats.set(lease, { share, hasSlot: true, stage: "reading" });
+  }
+
+  /** When the job may start: at once, or when the promise resolves. */
+  turn(lease: Lease, job: JobIdentity): Promise<void> | undefined {
+    const seat = this.#seats.get(lease);
+    if (seat === undefined) return undefined;
+    seat.job = job;
+    if (this.#mayStart(seat)) {
+      this.#begin(seat);
+      return undefined;
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    seat.start = resolve;
+    this.#hold(seat, lease, job);
+    return promise;
+  }
+
+  /** The run is over, or gave its message back unstarted. */
+  leave(lease: Lease): void {
+    const seat = this.#seats.get(lease);
+    if (seat === undefined) return;
+    this.#seats.delete(lease);
+    this.#held.delete(seat);
+    if (seat.stage === "running" && seat.job !== undefined) this.#count(seat.job, -1);
+    if (seat.hasSlot) seat.share.vacate();
+  }
+
+  /** The messages of one queue that are held, as its next poll sees them. */
+  crowdOf(share: SlotShare): Crowd {
+    if (this.#held.size === 0) return NO_CROWD;
+    const held = [...this.#held].filter((seat) => seat.share === share);
+    if (held.length === 0) return NO_CROWD;
+    const reading = [...this.#seats.values()].filter(
+      (seat) => seat.share === share && seat.stage === "reading",
+    );
+    return {
+      holdRoom: Math.max(0, this.#parts.holdLimit - held.length - reading.length),
+      isCrowded: held.some(({ hasSlot }) => hasSlot),
+    };
+  }
+
+  #hold(seat: Seat, lease: Lease, job: JobIdentity): void {
+    const held = [...this.#held].filter((each) => each.share === seat.share && !each.hasSlot);
+    seat.stage = "held";
+    this.#held.add(seat);
+    const cap = this.#capOn(job);
+    this.#parts.onEvent({ kind: "claim.held", lease: lease.ref, job, cap });
+    if (held.length >= this.#parts.holdLimit) return;
+    seat.hasSlot = false;
+    seat.share.vacate();
+  }
+
+  /** Starts whatever may start now, oldest first. */
+  #serve(): void {
+    for (const seat of this.#held) {
+      if (!this.#mayStart(seat)) continue;
+      if (!seat.hasSlot && !seat.share.take()) continue;
+      seat.hasSlot = true;
+      this.#held.delete(seat);
+      this.#begin(seat);
+      seat.start?.();
+    }
+  }
+
+  #begin(seat: Seat): void {
+    seat.stage = "running";
+    if (seat.job !== undefined) this.#count(seat.job, 1);
+  }
+
+  #mayStart({ job, hasSlot }: Seat): boolean {
+    if (hasSlot && this.#parts.slots.isOverdrawn) return false;
+    return job === undefined || this.#capOn(job) === "slots";
+  }
+
+  /** What keeps the job from starting; `slots` when no cap does. */
+  #capOn({ tenantId, jobType }: JobIdentity): "tenant" | "type" | "slots" {
+    const { maxPerTenant, maxPerType } = this.#parts;
+    if ((this.#tenants.get(tenantId) ?? 0) >= maxPerTenant) return "tenant";
+    const maxOfType = maxPerType.get(jobType) ?? Number.POSITIVE_INFINITY;
+    return (this.#types.get(jobType) ?? 0) >= maxOfType ? "type" : "slots";
+  }
+
+  #count({ tenantId, jobType }: JobIdentity, by: number): void {
+    add(this.#tenants, tenantId, by);
+    add(this.#types, jobType, by);
+  }
+}
+
+/** A count that is nothing is forgotten: tenants come and go. */
+function add(counts: Map<string, number>, key: string, by: number): void {
+  const count = (counts.get(key) ?? 0) + by;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
+}

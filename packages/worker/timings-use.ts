@@ -1,0 +1,38 @@
+/** What leases, runs and the gate take from a contract's timings and from the jobs. Pure. */
+
+import type { JobTimings, LeaseTimings, ReceiveTimings } from "@leasehold/deployment-contract";
+import type { AnyJobDefinition } from "@leasehold/job";
+import type { RunPolicy } from "@leasehold/job-run";
+import type { LeaseOptions } from "@leasehold/lease";
+
+/** How the leases of one queue are kept. */
+export function leaseOptionsOf(lease: LeaseTimings, receive: ReceiveTimings): LeaseOptions {
+  return {
+    visibilityTimeoutMs: lease.visibilityTimeoutMs,
+    extendEveryMs: lease.extendEveryMs,
+    callTimeoutMs: lease.callTimeoutMs,
+    leaseMarginMs: lease.leaseMarginMs,
+    clockMarginMs: lease.clockMarginMs,
+    ackLingerMs: receive.ackLingerMs,
+    maxHoldMs: lease.maxHoldMs,
+  };
+}
+
+/** How long a run may take, and how often a job may fail. */
+export function runPolicyOf(job: JobTimings): RunPolicy {
+  return {
+    jobTimeoutMs: job.jobTimeoutMs,
+    receiveBudget: job.receiveBudget,
+    backoff: { baseMs: job.backoffBaseMs, capMs: job.backoffCapMs },
+    unknownTypeGraceMs: job.unknownTypeGraceMs,
+  };
+}
+
+/** The types of jobs that say how many of them may run at the same time. */
+export function capsOf(jobs: readonly AnyJobDefinition[]): ReadonlyMap<string, number> {
+  return new Map(
+    jobs.flatMap(({ type, maxConcurrent }) =>
+      maxConcurrent === undefined ? [] : [[type, maxConcurrent] as const],
+    ),
+  );
+}
