@@ -97,8 +97,8 @@ function connectTo(workerData: ThreadData): (listener: ThreadListener) => Thread
   return ({ onMessage, onFailure }) => {
     const url = new URL(THREAD_FILE, import.meta.url);
     const thread = new Worker(url, { workerData, name: "lease extender" });
-    thread.unref();
     thread.on("message", onMessage);
+    thread.unref(); // After that listener, which would hold the process again.
     thread.on("error", (error) => onFailure({ code: "ThreadCrashed", message: wordsOf(error) }));
     thread.on("exit", (code) =>
       onFailure({ code: "ThreadEnded", message: `the thread ended with code ${code}` }),
