@@ -101,6 +101,11 @@ export const globals: readonly {
     allowed: ["billing-worker/config.ts", "billing-worker/main.ts", "cli", "local-aws/endpoint.ts"],
   },
   {
+    what: "threads",
+    pattern: /"node:worker_threads"/,
+    allowed: ["lease/extender-thread.ts", "lease/extender-thread-entry.ts", "process-host"],
+  },
+  {
     what: "chance without a seed",
     pattern: /\bMath\.random\b/,
     allowed: ["clock", "leasehold", "worker", "lease", "producer"],
