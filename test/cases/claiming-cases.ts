@@ -63,8 +63,8 @@ export const claimingCases: readonly FieldCase[] = [
     test: "are judged one by one: a refused handle is lost, its neighbours are not",
     break: {
       file: "packages/lease/lease-extender.ts",
-      find: "void this.#answered(entry, answers[index] as CallAnswer)",
-      replace: "void (index, this.#answered(entry, answers[0] as CallAnswer))",
+      find: "this.#answered(entry, answers[index] as CallAnswer);",
+      replace: "void index;\n          this.#answered(entry, answers[0] as CallAnswer);",
     },
   },
   {

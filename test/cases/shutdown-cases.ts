@@ -63,7 +63,7 @@ export const shutdownCases: readonly FieldCase[] = [
     test: "starts nothing once the drain has begun, but knows which job it gives back",
     break: {
       file: "packages/job-run/job-run.ts",
-      find: 'await this.#finish("unstarted", { kind: "release", delayMs: 0, class: "unstarted" });',
+      find: 'await this.#finish("unstarted", { kind: "release", delayMs: 0, class: releaseClass });',
       replace: 'this.lease.start(); await this.#finish("unstarted", { kind: "ack" });',
     },
   },
@@ -75,7 +75,7 @@ export const shutdownCases: readonly FieldCase[] = [
     test: "stay one after any sequence of pause and resume",
     break: {
       file: "packages/worker/poll-plan.ts",
-      find: 'if (facts.openPolls >= facts.wantedPolls) return { kind: "wait" };',
+      find: "if (facts.openPolls >= facts.wantedPolls) return wait();",
       replace: 'if (facts.openPolls > facts.wantedPolls) return { kind: "wait" };',
     },
   },
