@@ -68,6 +68,7 @@ export const outsideLibraries: Readonly<Record<string, readonly string[]>> = {
   pino: ["telemetry/logger.ts"],
   dynalite: ["local-aws/embedded-dynamodb.ts"],
   pdfkit: ["billing-worker"],
+  fontkit: ["billing-worker/receipt/receipt-fonts.ts"],
   piscina: ["billing-worker/receipt/render-pool.ts"],
   zod: ["billing-worker"],
   commander: ["cli"],

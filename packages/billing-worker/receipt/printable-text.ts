@@ -1,62 +1,44 @@
-/** Texts as the PDF's built-in fonts can print them. Pure. */
+/** Texts as the receipt's fonts can print them. */
 
-/** What WinAnsi has beyond Latin-1 (ISO 32000, annex D). */
-const BEYOND_LATIN_1 = new Set("€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ");
+import { isInFonts } from "./receipt-fonts.ts";
 
-/** Signs that differ from a printable one in nothing that a reader sees. */
-const SAME_TO_THE_EYE: Readonly<Record<string, string>> = {
-  "\u2009": " ",
-  "\u202f": "\u00a0",
-  "\u2010": "-",
-  "\u2011": "-",
-  "\u2212": "-",
-  "\u200e": "",
-  "\u200f": "",
-  "\uffe5": "¥",
-};
+/** Stands for a letter that the fonts lack: a reader sees that one is missing, not another one. */
+const MISSING = "\ufffd";
 
-/** Characters whose nearest printable form does not come from taking off their accents. */
-const NEAREST: Readonly<Record<string, string>> = {
-  Ł: "L",
-  ł: "l",
-  Đ: "D",
-  đ: "d",
-  Ħ: "H",
-  ħ: "h",
-  ı: "i",
-  ẞ: "SS",
-  "\u2044": "/",
-};
-
-/** Stands for what has no near form at all, for example Chinese characters. */
-const UNPRINTABLE = "?";
+/** What a reader sees as one letter, for example a base with all its accents. */
+const letters = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /**
- * The text in the characters of the built-in fonts: accents that they lack are taken off (`Łódź` is
- * `Lódz`), invisible characters dropped, and what remains is `?`. The invoice itself keeps the text.
+ * The text in characters that the fonts have. Invisible characters are dropped, a rare blank is a
+ * common one; each letter that the fonts lack is `\ufffd`, never a similar one: a name without its
+ * accents is the name of somebody else. The invoice itself keeps the text.
  */
 export function printableText(text: string): string {
-  return Array.from(text.normalize("NFC"), nearestPrintable).join("");
+  return lettersOf(text)
+    .map((letter) => inFonts(letter) ?? MISSING)
+    .join("");
 }
 
 /** Whether `printableText` loses nothing that a reader would miss. */
 export function isPrintable(text: string): boolean {
-  return Array.from(text.normalize("NFC")).every(
-    (character) => isInFont(character) || SAME_TO_THE_EYE[character] !== undefined,
-  );
+  return lettersOf(text).every((letter) => inFonts(letter) !== undefined);
 }
 
-function nearestPrintable(character: string): string {
-  if (isInFont(character)) return character;
-  const nearest = SAME_TO_THE_EYE[character] ?? NEAREST[character];
-  if (nearest !== undefined) return nearest;
-  if (/^[\p{Cc}\p{Cf}\p{Mn}]$/u.test(character)) return "";
-  const bare = Array.from(character.normalize("NFKD")).filter(isInFont).join("");
-  return bare === "" ? UNPRINTABLE : bare;
+/** The text letter by letter; what is cut between two of them stays readable. */
+export function lettersOf(text: string): string[] {
+  return Array.from(letters.segment(text.normalize("NFC")), ({ segment }) => segment);
 }
 
-function isInFont(character: string): boolean {
-  const code = character.codePointAt(0) ?? 0;
-  const isLatin1 = (code >= 0x20 && code <= 0x7e) || (code >= 0xa0 && code <= 0xff);
-  return isLatin1 || BEYOND_LATIN_1.has(character);
+function inFonts(letter: string): string | undefined {
+  const printed = Array.from(letter, commonForm).join("");
+  return Array.from(printed).every(isInFonts) ? printed : undefined;
+}
+
+function commonForm(character: string): string {
+  if (/^[\p{Cc}\p{Cf}\p{DI}]$/u.test(character)) return "";
+  if (isInFonts(character)) return character;
+  if (/^\p{Zs}$/u.test(character)) return " ";
+  // Forms of East Asian typesetting differ from the common ones only in their width.
+  if (/^[\uff01-\uffee]$/u.test(character)) return character.normalize("NFKC");
+  return character;
 }

@@ -3,7 +3,7 @@
 import { buffer } from "node:stream/consumers";
 import PDFDocument from "pdfkit";
 import type { PaidInvoice } from "../invoice/invoice.ts";
-import { printableText } from "./printable-text.ts";
+import { registerFonts } from "./receipt-fonts.ts";
 import { drawLetterhead, drawRunningHead } from "./receipt-letterhead.ts";
 import { drawRule, ink, setLine, sheet } from "./receipt-sheet.ts";
 import { drawRows, drawSums } from "./receipt-table.ts";
@@ -32,7 +32,7 @@ export async function renderReceipt(invoice: PaidInvoice): Promise<Uint8Array> {
 }
 
 function openDocument(invoice: PaidInvoice): PDFKit.PDFDocument {
-  return new PDFDocument({
+  const document = new PDFDocument({
     autoFirstPage: false,
     // Pages wait in memory until the end, because only then it is known how many there are.
     bufferPages: true,
@@ -43,13 +43,15 @@ function openDocument(invoice: PaidInvoice): PDFKit.PDFDocument {
     pdfVersion: "1.3",
     info: {
       Title: `Receipt ${invoice.invoiceId}`,
-      Author: printableText(invoice.seller.name),
+      Author: invoice.seller.name,
       Subject: `Receipt for invoice ${invoice.invoiceId}`,
       Keywords: receiptKeywords(invoice),
       Creator: "billing-worker",
       CreationDate: new Date(invoice.payment.paidAt),
     },
   });
+  registerFonts(document);
+  return document;
 }
 
 function drawFooters(document: PDFKit.PDFDocument, text: ReceiptText): void {

@@ -1,5 +1,8 @@
 /** The paper of a receipt: its measures and colours, and text that keeps within its place. */
 
+import { lettersOf } from "./printable-text.ts";
+import type { Weight } from "./receipt-fonts.ts";
+
 /** A4 in points, and what may be written on. */
 export const sheet: Readonly<
   Record<"width" | "height" | "left" | "right" | "top" | "bottom", number>
@@ -39,7 +42,8 @@ export interface Place {
   readonly width: number;
 }
 
-const SMALLEST_SIZE = 6;
+/** At this size the largest amount that an invoice can hold still fits its column uncut. */
+const SMALLEST_SIZE = 5;
 const SIZE_STEP = 0.5;
 
 /**
@@ -61,19 +65,19 @@ export function setLine(
   while (widthOf(text) > place.width && size > SMALLEST_SIZE) size -= SIZE_STEP;
   let shown = text;
   while (widthOf(shown) > place.width && shown !== "…") {
-    shown = `${Array.from(shown.replace(/…$/, "")).slice(0, -1).join("")}…`;
+    shown = `${lettersOf(shown.replace(/…$/, "")).slice(0, -1).join("")}…`;
   }
   const slack = place.width - widthOf(shown);
   const shift = align === "left" ? 0 : align === "right" ? slack : slack / 2;
-  // A smaller text keeps the baseline of its row.
-  const drop = (style.size - size) * BASELINE_SHARE;
+  // The size asked for, not the one found: a smaller text keeps the baseline of its row.
   document
     .fillColor(style.color ?? ink.text)
-    .text(shown, place.x + shift, place.y + drop, { lineBreak: false, characterSpacing });
+    .text(shown, place.x + shift, place.y + style.size * BASELINE_SHARE, {
+      lineBreak: false,
+      characterSpacing,
+      baseline: "alphabetic",
+    });
 }
-
-/** Share of the font size between the top of a line and its baseline, in Helvetica. */
-const BASELINE_SHARE = 0.72;
 
 /** Sets a text that may wrap. @returns how high it is */
 export function setParagraph(
@@ -82,14 +86,14 @@ export function setParagraph(
   place: Place,
   style: TextStyle,
 ): number {
-  const heightPt = paragraphHeight(document, text, place.width, style);
+  const { x, y, width } = place;
+  const heightPt = paragraphHeight(document, text, width, style);
+  const lineGap = lineGapOf(document, style);
   document
     .fillColor(style.color ?? ink.text)
-    .text(text, place.x, place.y, { width: place.width, lineGap: LINE_GAP });
+    .text(text, x, y + style.size * BASELINE_SHARE, { width, lineGap, baseline: "alphabetic" });
   return heightPt;
 }
-
-const LINE_GAP = 1.5;
 
 /** How high the text is when it wraps at that width. */
 export function paragraphHeight(
@@ -99,7 +103,19 @@ export function paragraphHeight(
   style: TextStyle,
 ): number {
   document.font(fontOf(style), style.size);
-  return document.heightOfString(text, { width, lineGap: LINE_GAP }) - LINE_GAP;
+  const lineGap = lineGapOf(document, style);
+  return document.heightOfString(text, { width, lineGap }) - LEADING;
+}
+
+/** Of the font size: from the top of a line to its baseline, and to its lower end. */
+const BASELINE_SHARE = 0.72;
+const LINE_SHARE = 1.16;
+/** Between two lines. */
+const LEADING = 1.5;
+
+/** The font leaves room for two accents on top of each other; receipts are set closer. */
+function lineGapOf(document: PDFKit.PDFDocument, { size }: TextStyle): number {
+  return size * LINE_SHARE + LEADING - document.currentLineHeight(true);
 }
 
 /** A thin line from margin to margin. */
@@ -112,6 +128,6 @@ export function drawRule(
   document.moveTo(from, y).lineTo(sheet.right, y).lineWidth(0.6).strokeColor(color).stroke();
 }
 
-function fontOf({ bold = false }: TextStyle): string {
-  return bold ? "Helvetica-Bold" : "Helvetica";
+function fontOf({ bold = false }: TextStyle): Weight {
+  return bold ? "bold" : "regular";
 }

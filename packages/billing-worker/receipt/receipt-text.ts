@@ -102,12 +102,12 @@ function partyLines({ addressLines, taxId, email }: Party): string[] {
   return lines.map(printableText);
 }
 
-/** The currency's code where the fonts lack its sign: `zł` is no `zl`. */
+/** The currency's code where the fonts lack its sign, as they do for Arabic ones. */
 function printableMoney(minorUnits: number, currency: CurrencyCode, locale: string): string {
   const text = formatMoney(minorUnits, currency, locale);
-  return isPrintable(text)
-    ? printableText(text)
-    : formatMoney(minorUnits, currency, locale, "code");
+  return printableText(
+    isPrintable(text) ? text : formatMoney(minorUnits, currency, locale, "code"),
+  );
 }
 
 /**

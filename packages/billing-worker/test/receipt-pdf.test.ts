@@ -20,7 +20,7 @@ describe("renderReceipt", () => {
     expect(pages).toHaveLength(1);
     expect(pages[0]).toEqual(
       expect.arrayContaining([
-        ...["RECEIPT", "Nordlicht Netze GmbH", "Tax ID DE 318 204 771", "Lódz Textile Works S.A."],
+        ...["RECEIPT", "Nordlicht Netze GmbH", "Tax ID DE 318 204 771", "Łódź Textile Works S.A."],
         ...["INV-7", "15 January 2026", "Paid in full on 20 January 2026", "Visa ending 4242"],
         ...["Consulting", "2,5 h", "140,00\u00a0€", "19\u00a0%", "350,00\u00a0€"],
         ...["Subtotal", "368,00\u00a0€", "Tax 7\u00a0% on 18,00\u00a0€", "1,26\u00a0€"],
@@ -61,10 +61,46 @@ describe("renderReceipt", () => {
     expect(Buffer.compare(first, second)).toBe(0);
   });
 
-  test("writes the code of a currency whose sign the fonts lack", async () => {
-    const { pages } = readPdf(await renderReceipt(paid({ currency: "PLN", locale: "pl-PL" })));
+  test("makes the same bytes whatever was rendered before it", async () => {
+    const lines = [
+      { description: "ﬁ 1⁄2 ½ ị ĩ Ǻ ṣ", quantity: "1", unitPriceMinor: 1, taxRateBasisPoints: 0 },
+    ];
+    const before = await renderReceipt(paid());
+    await renderReceipt(paid({ lines }));
 
-    expect(pages[0]).toContain("435,76\u00a0PLN");
+    expect(Buffer.compare(before, await renderReceipt(paid()))).toBe(0);
+  });
+
+  test.each([
+    ["Polish", "Zażółć Gęślą-Jaźń, Łódź"],
+    ["Turkish", "İsmail Işık Çağrı Şengöğüş"],
+    ["Greek", "Γιώργος Παπαδόπουλος, Ἀθῆναι"],
+    ["Cyrillic", "Наталія Ґалаґан-Щербакова ЂЈЉЊ"],
+    ["Vietnamese", "Nguyễn Thị Phượng, đường Lê Lợi"],
+    ["Lithuanian with an accent of its own", "Ą̃žuolas J̃"],
+  ])("a %s name is read as it was written, in bold and in regular", async (_, name) => {
+    const party = { name, addressLines: [name] };
+
+    const { info, pages } = readPdf(await renderReceipt(paid({ seller: party, buyer: party })));
+
+    expect(pages[0]?.filter((text) => text === name)).toHaveLength(5);
+    expect(info["Author"]).toBe(name);
+  });
+
+  test("shows that letters are missing where the fonts lack them", async () => {
+    const buyer = { name: "株式会社 Kaede", addressLines: ["محمد"] };
+
+    const { pages } = readPdf(await renderReceipt(paid({ buyer })));
+
+    expect(pages[0]).toEqual(expect.arrayContaining(["���� Kaede", "����"]));
+  });
+
+  test("writes the sign of a currency, or its code where the fonts lack the sign", async () => {
+    const polish = readPdf(await renderReceipt(paid({ currency: "PLN", locale: "pl-PL" })));
+    const arabic = readPdf(await renderReceipt(paid({ currency: "KWD", locale: "ar-KW" })));
+
+    expect(polish.pages[0]).toContain("435,76\u00a0zł");
+    expect(arabic.pages[0]).toContain("43.576\u00a0KWD");
   });
 
   test("keeps the longest texts and the largest amounts in their places", async () => {
@@ -84,6 +120,7 @@ describe("renderReceipt", () => {
 
     const { pages } = readPdf(bytes);
     expect(pages).toHaveLength(1);
+    expect(pages[0]).toContain("899.999.999.991,000\u00a0KWD");
     expect(pages[0]).toContain("974.249.999.990,258\u00a0KWD");
   });
 });
