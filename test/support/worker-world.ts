@@ -13,7 +13,13 @@ import {
   parseTenantId,
   writeEnvelope,
 } from "@leasehold/job";
-import { createWorker, type Worker, type WorkerEvent, type WorkerOptions } from "@leasehold/worker";
+import {
+  createWorker,
+  type MemoryUse,
+  type Worker,
+  type WorkerEvent,
+  type WorkerOptions,
+} from "@leasehold/worker";
 import { z } from "zod";
 import {
   type ModelLeaseQueue,
@@ -36,6 +42,7 @@ export interface WorldOptions {
   readonly queue?: Partial<ModelLeaseQueueParts>;
   readonly options?: WorkerOptions;
   readonly sender?: JobSender;
+  readonly memoryUse?: () => MemoryUse | undefined;
   /** What `random` answers. */
   readonly random?: number;
   readonly timeoutMs?: number;
@@ -78,12 +85,19 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   };
 }
 
-/** A job of type `test.work` as a message. */
-export function message(n: number, clockMs: number = Date.UTC(2026, 0, 1)): ModelMessage {
+/** A job as a message, of type `test.work` and the tenant `acme` unless told otherwise. */
+export function message(
+  n: number,
+  clockMs: number = Date.UTC(2026, 0, 1),
+  {
+    tenant = "acme",
+    type = "test.work",
+  }: { readonly tenant?: string; readonly type?: string } = {},
+): ModelMessage {
   const { body, attributes } = writeEnvelope({
-    tenantId: parseTenantId("acme"),
+    tenantId: parseTenantId(tenant),
     jobId: parseJobId(`job-${n}`),
-    jobType: parseJobType("test.work"),
+    jobType: parseJobType(type),
     payload: { n },
     createdAtMs: clockMs,
   });
@@ -92,7 +106,7 @@ export function message(n: number, clockMs: number = Date.UTC(2026, 0, 1)): Mode
 
 function makeWorker(world: WorldOptions, clock: ManualClock, queue: ModelLeaseQueue): Worker {
   const { handler = () => undefined, jobs, contract, options } = world;
-  const { sender, random = 0.5, timeoutMs } = world;
+  const { sender, memoryUse, random = 0.5, timeoutMs } = world;
   const job: JobDefinition<string, { n: number }, { n: number }> = {
     type: "test.work",
     schema: z.object({ n: z.number() }),
@@ -112,5 +126,6 @@ function makeWorker(world: WorldOptions, clock: ManualClock, queue: ModelLeaseQu
     random: () => random,
     ...(options === undefined ? {} : { options }),
     ...(sender === undefined ? {} : { sender }),
+    ...(memoryUse === undefined ? {} : { memoryUse }),
   });
 }
