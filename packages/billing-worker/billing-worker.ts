@@ -16,7 +16,7 @@ const REQUEST_TIMEOUT_MS = 2_000;
 
 /** Everything that runs this service as a process; nothing is asked of AWS yet. */
 export async function billingWorker(config: BillingConfig): Promise<WorkerProcessParts> {
-  const { contract, aws, admin, version, extender } = config;
+  const { contract, aws, admin, version, extender, ecsAgentUri } = config;
   const dynamoDb = dynamoDbClient(aws);
   const invoices = new DynamoDbInvoiceStore(dynamoDb, invoicesTable.tableName);
   const receipts = new FolderReceiptStore(config.receiptsFolder);
@@ -32,6 +32,7 @@ export async function billingWorker(config: BillingConfig): Promise<WorkerProces
       region: aws.region,
       ...(aws.sqsEndpoint === undefined ? {} : { endpoint: aws.sqsEndpoint }),
     },
+    ...(ecsAgentUri === undefined ? {} : { taskProtection: { agentUri: ecsAgentUri } }),
     checkDependencies: () => invoices.assertReachable(),
     log: { level: config.logLevel },
     dispose: async () => {

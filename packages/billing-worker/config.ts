@@ -28,6 +28,8 @@ export interface BillingConfig {
   /** Where leases are extended; `thread` outlives a handler that blocks the event loop. */
   readonly extender: "thread" | "inline";
   readonly admin: AdminConfig;
+  /** Where the ECS agent is; absent off ECS. */
+  readonly ecsAgentUri?: string;
   readonly logLevel: LogLevel;
   /** The release, as the image or the deploy says it; in every log line. */
   readonly version: string;
@@ -53,12 +55,13 @@ const LONGEST_TRIAL_MS = 3_600_000;
 
 /**
  * Reads the variables `AWS_REGION`, `AWS_ENDPOINT_URL[_SQS|_DYNAMODB]`, `LOG_LEVEL` and
- * `BILLING_*`. Credentials are the SDK's own matter.
+ * `BILLING_*`, and `ECS_AGENT_URI`, which ECS itself sets. Credentials are the SDK's own matter.
  *
  * @throws InvalidConfigError naming every problem with its mend, misspelt `BILLING_*` included
  */
 export function readConfig(environment: Environment = process.env): BillingConfig {
   const reader = new EnvironmentReader(environment);
+  const ecsAgentUri = reader.address("ECS_AGENT_URI");
   const config = {
     contract: readContract(reader),
     aws: readAws(reader),
@@ -69,6 +72,7 @@ export function readConfig(environment: Environment = process.env): BillingConfi
     renderAtLeastMs: reader.wholeNumber("BILLING_RENDER_MS", 0, 0, LONGEST_TRIAL_MS),
     extender: reader.word("BILLING_EXTENDER", "thread", ["thread", "inline"]),
     admin: readAdmin(reader),
+    ...(ecsAgentUri === undefined ? {} : { ecsAgentUri }),
     logLevel: reader.word<LogLevel>("LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),
     version: reader.optional("BILLING_VERSION") ?? "unreleased",
   };

@@ -37,3 +37,4 @@ export {
   type WorkerProcessParts,
   type WorkerProcessSource,
 } from "./run-worker-process.ts";
+export type { TaskProtectionChoice } from "./worker-protection.ts";

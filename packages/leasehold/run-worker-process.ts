@@ -5,12 +5,19 @@ import { InvalidOptionsError } from "@leasehold/options";
 import { type HostOptions, runProcess } from "@leasehold/process-host";
 import { startTelemetry, type TelemetryOptions } from "@leasehold/telemetry";
 import { createService, type Service, type ServiceParts } from "./leasehold.ts";
+import { protectWorker, type TaskProtectionChoice } from "./worker-protection.ts";
 
 /** What a worker process is made of. */
 export interface WorkerProcessParts extends ServiceParts {
   /** Where probes and operators ask; `false` for no server. @defaultValue 127.0.0.1:8080 */
   readonly admin?: AdminOptions | false;
   readonly log?: TelemetryOptions;
+  /**
+   * On ECS, keeps the service from being scaled in or replaced while it holds leases. The task's
+   * role needs `ecs:UpdateTaskProtection`.
+   * @defaultValue none
+   */
+  readonly taskProtection?: TaskProtectionChoice;
   /** Ends what the jobs worked with, for example a thread pool, after the last of them. */
   readonly dispose?: () => unknown;
 }
@@ -55,11 +62,16 @@ export function runWorkerProcess(
 /** Starts what listens to the worker, so that nothing of its life is missed. */
 async function attend(
   { worker }: Service,
-  { admin = {}, log = {} }: WorkerProcessParts,
+  parts: WorkerProcessParts,
   closers: (() => unknown)[],
 ): Promise<void> {
+  const { admin = {}, log = {}, taskProtection: choice, contract, clock } = parts;
   const { logger, stop } = startTelemetry(worker, log);
   closers.push(stop);
+  if (choice !== undefined) {
+    const time = clock === undefined ? {} : { clock };
+    closers.push(protectWorker({ worker, contract, choice, logger, ...time }));
+  }
   if (admin === false) return;
   const server = await listen(worker, admin);
   closers.push(() => server.close());

@@ -27,6 +27,7 @@ describe("readConfig", () => {
     });
     expect(config.contract).toMatchObject({ preset: "default-30", worker: { concurrency: 8 } });
     expect(config.aws).not.toHaveProperty("sqsEndpoint");
+    expect(config).not.toHaveProperty("ecsAgentUri");
   });
 
   test("reads every variable", () => {
@@ -41,6 +42,7 @@ describe("readConfig", () => {
       BILLING_ADMIN_HOST: "0.0.0.0",
       BILLING_ADMIN_PORT: "0",
       BILLING_VERSION: "2026.1",
+      ECS_AGENT_URI: "http://169.254.170.2/api/0f9e",
       LOG_LEVEL: "debug",
     });
 
@@ -53,6 +55,7 @@ describe("readConfig", () => {
       renderThreads: 2,
       renderAtLeastMs: 1_500,
       admin: { host: "0.0.0.0", port: 0 },
+      ecsAgentUri: "http://169.254.170.2/api/0f9e",
       logLevel: "debug",
       version: "2026.1",
     });
