@@ -5,8 +5,9 @@
  * Plain JavaScript without dependencies: it runs on the system's Node (18 or newer), before the
  * repository's own Node exists.
  */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,6 +16,7 @@ const OLDEST_NODE = [22, 15];
 const LOOK_AGAIN_MS = 250;
 /** A lock without an owner's note is either this young or left by a start that was killed. */
 const UNSIGNED_LOCK_MS = 2_000;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 const WORKER_PARTS = ["packages/cli", "packages/billing-worker", "test"];
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -28,7 +30,7 @@ const onlyRun = process.argv[2] === "run";
 if (!isInstalled()) {
   takeLock();
   try {
-    if (!isInstalled()) install();
+    if (!isInstalled()) await install();
   } finally {
     rmSync(lock, { recursive: true, force: true });
   }
@@ -65,7 +67,7 @@ function takeLock() {
   for (;;) {
     try {
       mkdirSync(lock);
-      writeFileSync(join(lock, "pid"), String(process.pid));
+      sign(process.pid);
       return;
     } catch (error) {
       if (error.code !== "EEXIST") throw error;
@@ -80,26 +82,32 @@ function takeLock() {
   }
 }
 
+/** Adds to the note of those who need the lock: this process, and npm, which may outlive it. */
+function sign(pid) {
+  writeFileSync(join(lock, "pids"), `${pid}\n`, { flag: "a" });
+}
+
 function isAbandoned() {
-  const owner = readOwner();
-  if (owner === undefined) {
-    pause(UNSIGNED_LOCK_MS);
-    return existsSync(lock) && readOwner() === undefined;
-  }
+  const owners = readOwners();
+  if (owners.length > 0) return !owners.some(isAlive);
+  pause(UNSIGNED_LOCK_MS);
+  return existsSync(lock) && readOwners().length === 0;
+}
+
+function isAlive(pid) {
   try {
-    process.kill(owner, 0);
-    return false;
+    process.kill(pid, 0);
+    return true;
   } catch (error) {
-    return error.code === "ESRCH";
+    return error.code !== "ESRCH";
   }
 }
 
-function readOwner() {
+function readOwners() {
   try {
-    const owner = Number.parseInt(readFileSync(join(lock, "pid"), "utf8"), 10);
-    return Number.isNaN(owner) ? undefined : owner;
+    return readFileSync(join(lock, "pids"), "utf8").split("\n").filter(Boolean).map(Number);
   } catch {
-    return undefined; // The owner has not signed yet, or has just taken its lock away.
+    return []; // The owner has not signed yet, or has just taken its lock away.
   }
 }
 
@@ -107,7 +115,7 @@ function pause(durationMs) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
 }
 
-function install() {
+async function install() {
   const what = onlyRun ? "only what the worker needs" : "everything";
   const hadWorkerParts = hasWorkerParts();
   console.error(`setup: installing ${what} with npm, once; up to a minute ...`);
@@ -116,23 +124,35 @@ function install() {
   const scope = onlyRun ? [...parts, "--include-workspace-root", "--omit=dev"] : ["--include=dev"];
   // `ci` empties node_modules first; a worker that runs from it must not lose its files.
   const verb = hadWorkerParts ? ["install", "--no-save"] : ["ci"];
-  runNpm([...verb, ...scope, "--include=optional", "--loglevel=error", "--no-audit", "--no-fund"]);
+  await runNpm([
+    ...verb,
+    ...scope,
+    "--include=optional",
+    "--loglevel=error",
+    "--no-audit",
+    "--no-fund",
+  ]);
   if (onlyRun || hadWorkerParts) writeFileSync(stamp, lockfileHash);
   console.error(`setup: done in ${Math.round((Date.now() - startedAtMs) / 1000)} s`);
 }
 
-function runNpm(args) {
+async function runNpm(args) {
   const npm = process.env.npm_execpath;
   const [command, first] = npm ? [process.execPath, [npm]] : ["npm", []];
   // Output goes to stderr, so that stdout stays the worker's own, for example its JSON lines.
   const options = { cwd: root, stdio: ["ignore", 2, 2], env: outerEnvironment() };
-  const { status, error } = spawnSync(command, [...first, ...args], options);
-  if (error === undefined && status === 0) return;
-  console.error(
-    `setup: npm ${args[0]} ${error ? error.message : `ended with exit code ${status}`}`,
-  );
+  const child = spawn(command, [...first, ...args], options);
+  if (child.pid !== undefined) sign(child.pid);
+  // Half an installation that goes on alone would be in the way of the next start.
+  const passOn = (signal) => child.kill(signal);
+  for (const signal of SIGNALS) process.on(signal, passOn);
+  const [status, signal] = await once(child, "exit").catch((error) => [error.message]);
+  for (const name of SIGNALS) process.off(name, passOn);
+  if (status === 0) return;
+  const how = typeof status === "number" ? `ended with exit code ${status}` : (signal ?? status);
+  console.error(`setup: npm ${args[0]}: ${how}; the next start begins again`);
   rmSync(lock, { recursive: true, force: true });
-  process.exit(status || 1);
+  process.exit(typeof status === "number" ? status : 1);
 }
 
 /** The environment without the settings that npm hands to its own scripts. */

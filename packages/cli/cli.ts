@@ -27,6 +27,15 @@ const EXIT_CODES: Readonly<Record<string, number>> = {
   FOLDER_BUSY: FAILED,
   EADDRINUSE: FAILED,
   ECONNREFUSED: FAILED,
+  // A folder that cannot be used: the system's own words name it.
+  EACCES: FAILED,
+  EEXIST: FAILED,
+  ENOSPC: FAILED,
+  ENOTDIR: FAILED,
+  EPERM: FAILED,
+  EROFS: FAILED,
+  // Errors of the AWS SDK have a name instead.
+  CredentialsProviderError: MISUSED,
 };
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2"] as const;
@@ -71,8 +80,8 @@ async function main(): Promise<void> {
 function explain(error: unknown): number {
   // Commander has printed what is wrong, or the help that was asked for.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : MISUSED;
-  const { code, message } = error as { readonly code?: string; readonly message?: string };
-  const exitCode = EXIT_CODES[code ?? ""];
+  const { code, name, message } = error as Partial<NodeJS.ErrnoException>;
+  const exitCode = EXIT_CODES[code ?? name ?? ""];
   if (exitCode === undefined) console.error(error);
   else console.error(`leasehold: ${message}`);
   return exitCode ?? FAILED;

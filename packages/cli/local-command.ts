@@ -114,9 +114,7 @@ function describe(
   { aws, folder, flags }: LocalRun,
   adminPort: number,
 ): readonly (readonly [string, string])[] {
-  const kept = folder.isKept
-    ? "a stopped session goes on from here"
-    : "queues and tables are in memory; --data keeps them";
+  const kept = whatIsKept(aws.mode, folder);
   const stop = flags.exitWhenIdle ? "when all jobs are done, or Ctrl-C" : "Ctrl-C";
   return [
     ["sqs", `${aws.sqsEndpoint} (${aws.mode})`],
@@ -126,6 +124,12 @@ function describe(
     ...(adminPort === 0 ? [] : [["status", `http://127.0.0.1:${adminPort}/status`] as const]),
     ["stop", `${stop}; once drains, again hurries`],
   ];
+}
+
+function whatIsKept(mode: LocalAws["mode"], { isKept }: SessionFolder): string {
+  if (mode === "endpoint") return "queues and tables are at the endpoint, and stay there";
+  if (isKept) return "a stopped session goes on from here";
+  return "queues and tables are in memory; --data keeps them";
 }
 
 /** Says how it ended; the summary is the last line for machines. */

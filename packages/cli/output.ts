@@ -15,6 +15,8 @@ export interface OutputOptions {
 
 const ERASE_LINE = "\r\u001b[K";
 const DEFAULT_COLUMNS = 80;
+/** A line that wraps could not be erased, and a terminal writes `^C` behind it. */
+const KEY_ECHO_COLUMNS = 3;
 
 /** The only way to stdout and stderr; keeps the status line below all other lines. */
 export class Output {
@@ -60,8 +62,7 @@ export class Output {
       this.#status = line;
       return;
     }
-    // A line that wraps could not be erased.
-    this.#status = line.slice(0, (this.#stdout.columns ?? DEFAULT_COLUMNS) - 1);
+    this.#status = fit(line, (this.#stdout.columns ?? DEFAULT_COLUMNS) - KEY_ECHO_COLUMNS);
     this.#stdout.write(`${ERASE_LINE}${this.#status}`);
   }
 
@@ -74,6 +75,13 @@ export class Output {
     stream.write(`${line}\n`);
     this.#stdout.write(this.#status);
   }
+}
+
+/** Whole parts only: half a number would be another number. */
+function fit(line: string, columns: number): string {
+  if (line.length <= columns) return line;
+  const end = line.lastIndexOf("  ", columns);
+  return line.slice(0, end > 0 ? end : columns);
 }
 
 /** Names and values in two columns, for people. */

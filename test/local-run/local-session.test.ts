@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -123,6 +123,18 @@ describe("a local session", () => {
     expect((await cli.ended()).exitCode).toBe(0);
   });
 
+  test("says in one line that a file is no folder", async () => {
+    const { folder } = await start(["--jobs", "0", "--exit-when-idle", "--json"]);
+    const file = join(folder, "notes.txt");
+    await writeFile(file, "");
+
+    const cli = new CliProcess(["local", "--target", target, "--data", file]);
+    const { exitCode, errors } = await cli.ended();
+
+    expect(exitCode).toBe(1);
+    expect(errors).toEqual([`leasehold: ENOTDIR: not a directory, mkdir '${file}/receipts'`]);
+  });
+
   test("refuses a folder whose queues have other numbers, and says how to mend it", async () => {
     const { cli, folder } = await start(["--jobs", "1", "--exit-when-idle", "--json"]);
     await cli.ended();
@@ -185,6 +197,20 @@ describe("stand-alone AWS", () => {
 });
 
 describe("misuse of the command", () => {
+  test("says in one line that there are no credentials for an endpoint", async () => {
+    const cli = new CliProcess(["local", "--target", target, "--aws", "endpoint"], {
+      ...{ AWS_ENDPOINT_URL: "http://127.0.0.1:9", AWS_REGION: "us-east-1" },
+      ...{ AWS_ACCESS_KEY_ID: "", AWS_SECRET_ACCESS_KEY: "", AWS_PROFILE: "" },
+      ...{ AWS_EC2_METADATA_DISABLED: "true", AWS_SHARED_CREDENTIALS_FILE: "/nowhere" },
+      ...{ AWS_CONFIG_FILE: "/nowhere" },
+    });
+
+    const { exitCode, errors } = await cli.ended();
+
+    expect(exitCode).toBe(2);
+    expect(errors).toEqual(["leasehold: Could not load credentials from any providers"]);
+  });
+
   test.each([
     [["local"], "required option '--target <file>' not specified"],
     [["local", "--target", "nowhere.ts"], "nowhere.ts is no target of the local command"],

@@ -54,11 +54,20 @@ describe("output for people", () => {
   });
 
   test("cuts a status that would wrap, because a wrapped line cannot be erased", () => {
-    const { output, written } = setup({ isTTY: true, columns: 6 });
+    const { output, written } = setup({ isTTY: true, columns: 8 });
 
     output.status("done 12345");
 
     expect(written).toEqual(["out: \r\u001b[Kdone "]);
+  });
+
+  test("leaves room for the ^C that a terminal writes behind it, and cuts no number in half", () => {
+    const { output, written } = setup({ isTTY: true, columns: 24 });
+
+    output.status("done 123  retried 4567");
+    output.status("done 123  retried 456");
+
+    expect(written).toEqual(["out: \r\u001b[Kdone 123", "out: \r\u001b[Kdone 123  retried 456"]);
   });
 });
 
