@@ -16,6 +16,8 @@ const OLDEST_NODE = [22, 15];
 const LOOK_AGAIN_MS = 250;
 /** A lock without an owner's note is either this young or left by a start that was killed. */
 const UNSIGNED_LOCK_MS = 2_000;
+/** How long npm may take to end when it is asked to. */
+const DEAF_NPM_MS = 2_000;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 const WORKER_PARTS = ["packages/cli", "packages/billing-worker", "test"];
 
@@ -143,8 +145,11 @@ async function runNpm(args) {
   const options = { cwd: root, stdio: ["ignore", 2, 2], env: outerEnvironment() };
   const child = spawn(command, [...first, ...args], options);
   if (child.pid !== undefined) sign(child.pid);
-  // Half an installation that goes on alone would be in the way of the next start.
-  const passOn = (signal) => child.kill(signal);
+  // An npm that goes on alone would be in the way of the next start, and it is deaf to SIGINT.
+  const passOn = () => {
+    child.kill("SIGTERM");
+    setTimeout(() => child.kill("SIGKILL"), DEAF_NPM_MS).unref();
+  };
   for (const signal of SIGNALS) process.on(signal, passOn);
   const [status, signal] = await once(child, "exit").catch((error) => [error.message]);
   for (const name of SIGNALS) process.off(name, passOn);
