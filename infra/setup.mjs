@@ -72,7 +72,10 @@ function takeLock() {
       sign(process.pid);
       return;
     } catch (error) {
-      if (error.code !== "EEXIST") throw error;
+      if (error.code !== "EEXIST") {
+        console.error(`setup: nothing can be installed here: ${error.message}`);
+        process.exit(1);
+      }
     }
     if (isAbandoned()) {
       rmSync(lock, { recursive: true, force: true });
