@@ -8,6 +8,7 @@ import { MutantTree } from "../support/mutant-tree.ts";
 import { claimingCases } from "./claiming-cases.ts";
 import type { FieldCase } from "./field-case.ts";
 import { leaseCases } from "./lease-cases.ts";
+import { platformCases } from "./platform-cases.ts";
 import { shutdownCases } from "./shutdown-cases.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -16,6 +17,7 @@ const tables: Readonly<Record<string, readonly FieldCase[]>> = {
   "Shutdown against receive": shutdownCases,
   "Extending and losing the lease": leaseCases,
   "Claiming, acking, order": claimingCases,
+  Platform: platformCases,
 };
 
 const { values } = parseArgs({
