@@ -102,9 +102,18 @@ function isAbandoned() {
 function isAlive(pid) {
   try {
     process.kill(pid, 0);
-    return true;
+    return !isZombie(pid);
   } catch (error) {
     return error.code !== "ESRCH";
+  }
+}
+
+/** Ended, but nobody asks how: in a container whose first process is no init, that lasts. */
+function isZombie(pid) {
+  try {
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
+  } catch {
+    return false; // Not a Linux, or it has just been buried.
   }
 }
 
