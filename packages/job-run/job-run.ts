@@ -6,6 +6,7 @@ import { type Decision, decideEnding, type Ending, type HandlerOutcome } from ".
 import type { JobEvent } from "./job-event.ts";
 import { type JobReading, readJob } from "./read-job.ts";
 import { type AttemptCount, countByReceives } from "./receive-count-ledger.ts";
+import { growingDelayMs } from "./retry-delay.ts";
 import { identityOf, RunContext } from "./run-context.ts";
 import type { RunEnd, RunParts } from "./run-parts.ts";
 import { codeOf, describeThrown } from "./thrown.ts";
@@ -235,13 +236,19 @@ export class JobRun {
       case "ack":
         return lease.ack();
       case "dead-letter":
-        return lease.deadLetter(ending.reason);
+        return lease.deadLetter(ending.reason, this.#refusedDelayMs());
       case "retry":
         return lease.retry(this.#fit(ending.delayMs));
       case "release":
         if (this.#isAbandoned) return lease.release(this.#fit(ending.delayMs), ending.class);
         return this.#parts.giveBack(lease, this.#fit(ending.delayMs), ending.class);
     }
+  }
+
+  /** What was refused once is refused again: each time it stays away for longer. */
+  #refusedDelayMs(): number {
+    const { receiveCount } = this.lease.message;
+    return this.#fit(growingDelayMs(receiveCount, this.#parts.policy.backoff));
   }
 
   /** A delay that reaches beyond the time for which SQS lets a message be held is refused whole. */

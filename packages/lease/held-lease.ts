@@ -177,8 +177,17 @@ export class HeldLease implements Lease, ExtendedLease {
     return this.#end({ kind: "release", delayMs, releaseClass });
   }
 
-  deadLetter(reason: DeadLetterReason): Promise<EndOutcome> {
-    return this.#end({ kind: "dead-letter", reason });
+  deadLetter(reason: DeadLetterReason, refusedDelayMs?: number): Promise<EndOutcome> {
+    const otherwise = refusedDelayMs === undefined ? {} : { refusedDelayMs };
+    return this.#end({ kind: "dead-letter", reason, ...otherwise });
+  }
+
+  /** Its copy is refused for good: what was to be a dead letter is retried after `delayMs`. */
+  retryInstead(delayMs: number): void {
+    this.apply({ kind: "undeliverable" });
+    if (!this.isOpen) return;
+    this.#ending = { kind: "retry", delayMs };
+    this.#shared.settle(this, this.#ending);
   }
 
   /**

@@ -9,7 +9,12 @@ export type LeaseEnding =
   | { readonly kind: "ack" }
   | { readonly kind: "retry"; readonly delayMs: number }
   | { readonly kind: "release"; readonly delayMs: number; readonly releaseClass: ReleaseClass }
-  | { readonly kind: "dead-letter"; readonly reason: DeadLetterReason };
+  | {
+      readonly kind: "dead-letter";
+      readonly reason: DeadLetterReason;
+      /** When to retry the message if its copy is refused; it lapses without. */
+      readonly refusedDelayMs?: number;
+    };
 
 /** What is known when a lease has ended. */
 export interface EndedLease {

@@ -3,9 +3,9 @@
  *
  * A message is *received*, and *running* once a run has begun. Its run decides how it ends, and the
  * first decision wins: *settling* (an ack, a retry or a dead-letter is on its way) ends in *done*,
- * *releasing* in *released*. A retry, a release or a dead-letter whose outcome nobody can know is
- * *lapsing*: no further call, it runs out by itself. Until an ending is confirmed the lease can be
- * *lost*. The last four never change again.
+ * *releasing* in *released*. A dead-letter that cannot be delivered turns into a retry. A retry, a
+ * release or a dead-letter whose outcome nobody can know is *lapsing*: no further call, it runs out
+ * by itself. Until an ending is confirmed the lease can be *lost*. The last four never change again.
  */
 
 import type { Moment } from "@leasehold/clock";
@@ -67,6 +67,8 @@ export type LeaseStateEvent =
   | { readonly kind: "refused" }
   /** No further call will be made, the message comes back by itself. */
   | { readonly kind: "let-go" }
+  /** The copy of a dead-letter is refused for good: the message is retried instead. */
+  | { readonly kind: "undeliverable" }
   /** The call of an ending has been sent; `validUntil` when it shortens. */
   | { readonly kind: "sent"; readonly validUntil?: Moment }
   | { readonly kind: "confirmed" }
@@ -123,6 +125,9 @@ function whileHeld(state: OpenLeaseState, event: LeaseStateEvent): LeaseState {
       break;
     case "release":
       return isEnding(state) ? state : { kind: "releasing", validUntil };
+    case "undeliverable":
+      if (state.kind !== "settling" || state.as !== "dead-letter") break;
+      return { kind: "settling", as: "retry", validUntil };
     case "sent":
       if (isEnding(state)) return afterSending(state, event.validUntil);
       break;

@@ -65,6 +65,11 @@ export interface Lease {
   retry(delayMs: number): Promise<EndOutcome>;
   /** Gives the message back without a failure, visible after `delayMs`. */
   release(delayMs: number, releaseClass: ReleaseClass): Promise<EndOutcome>;
-  /** Copies the message to the dead-letter queue with the reason, then deletes it. */
-  deadLetter(reason: DeadLetterReason): Promise<EndOutcome>;
+  /**
+   * Copies the message to the dead-letter queue with the reason, then deletes it.
+   *
+   * @param refusedDelayMs - when to retry the message if that queue refuses the copy (it is gone,
+   * access is denied); without it the lease lapses, and the message is back after what is left of it
+   */
+  deadLetter(reason: DeadLetterReason, refusedDelayMs?: number): Promise<EndOutcome>;
 }

@@ -5,7 +5,6 @@ import { CallBatch } from "./call-batch.ts";
 import { deadLetterCopy } from "./dead-letter.ts";
 import { longestVisibilityMs } from "./extension-plan.ts";
 import type { HeldLease } from "./held-lease.ts";
-import type { DeadLetterReason } from "./lease.ts";
 import type { LeaseCalls } from "./lease-calls.ts";
 import type { LeaseEnding } from "./lease-ending.ts";
 import type { LeaseEvent } from "./lease-event.ts";
@@ -37,6 +36,8 @@ interface Ack {
   /** The handle of an earlier try that may have deleted the message. */
   perhapsDeleted: string | undefined;
 }
+
+type DeadLetter = Extract<LeaseEnding, { readonly kind: "dead-letter" }>;
 
 /** One release or retry that is wanted. */
 interface GiveBack {
@@ -75,7 +76,7 @@ export class SettleQueue {
   /** Makes the calls of an ending that has been decided; the lease hears the answers. */
   settle(lease: HeldLease, ending: LeaseEnding): void {
     if (ending.kind === "ack") this.#addAck(lease, "ack");
-    else if (ending.kind === "dead-letter") void this.#deadLetter(lease, ending.reason);
+    else if (ending.kind === "dead-letter") void this.#deadLetter(lease, ending);
     else void this.#giveBack(lease, ending.delayMs);
   }
 
@@ -190,7 +191,7 @@ export class SettleQueue {
   }
 
   /** Copies first, deletes then: a fault between the two makes a second copy, never a loss. */
-  async #deadLetter(lease: HeldLease, reason: DeadLetterReason): Promise<void> {
+  async #deadLetter(lease: HeldLease, { reason, refusedDelayMs }: DeadLetter): Promise<void> {
     const { clock, calls, emit, queueName, fifo, random } = this.#parts;
     const copy = deadLetterCopy(lease.message, reason, { queueName, fifo });
     for (let failures = 1; lease.isOpen; failures += 1) {
@@ -201,6 +202,10 @@ export class SettleQueue {
       if (answer.kind === "ok") return void this.#addAck(lease, "dead-letter");
       const { code } = answer;
       emit({ kind: "lease.settle-failed", lease: lease.ref, during: "dead-letter", code });
+      // It would be refused as soon as it is back: each time it has to stay away longer.
+      if (answer.kind === "refused" && refusedDelayMs !== undefined) {
+        return lease.retryInstead(refusedDelayMs);
+      }
       if (answer.kind === "refused" || lease.holdRemainingMs() === 0) {
         return void lease.apply({ kind: "let-go" }, code);
       }

@@ -392,6 +392,27 @@ describe("a dead-letter", () => {
     expect(queue.counts()).toMatchObject({ visible: 1 });
   });
 
+  test("that the queue refuses is retried as late as its run said", async () => {
+    const { clock, claimOne, queue, heard, sentAt } = await setupLeases();
+    const QueueUrl = queue.queueUrl.replace(/jobs$/, "jobs-dlq");
+    await queue.account.perform("DeleteQueue", { QueueUrl });
+    const lease = await claimOne();
+    const ended = lease.deadLetter(reason, 600_000);
+    await clock.advance(100);
+
+    expect(await ended).toEqual({ kind: "confirmed" });
+    expect(heard("lease.settle-failed")).toMatchObject([
+      { during: "dead-letter", code: "QueueDoesNotExist" },
+    ]);
+    expect(heard("lease.retried")).toMatchObject([{ delayMs: 600_000 }]);
+    expect(heard("lease.dead-lettered")).toEqual([]);
+    expect(sentAt("delete")).toEqual([]);
+    await clock.advance(599_000);
+    expect(queue.counts()).toMatchObject({ visible: 0, inFlight: 1 });
+    await clock.advance(1_000);
+    expect(queue.counts()).toMatchObject({ visible: 1 });
+  });
+
   test("that the queue refuses leaves the message to come back by itself", async () => {
     const { clock, claimOne, queue, heard } = await setupLeases();
     const QueueUrl = queue.queueUrl.replace(/jobs$/, "jobs-dlq");
