@@ -9,3 +9,25 @@ export class SenderMissingError extends Error {
     super("this worker has no sender: give it one to let jobs send child jobs");
   }
 }
+
+/** The ledger of attempts did not answer in time. */
+export class LedgerTimeoutError extends Error {
+  override readonly name = "LedgerTimeoutError";
+  readonly code = "LEDGER_TIMEOUT";
+
+  constructor(timeoutMs: number) {
+    super(`the ledger did not answer within ${timeoutMs} ms`);
+  }
+}
+
+/** The schema of a job did not answer in time: the job is neither right nor wrong. */
+export class SchemaTimeoutError extends Error {
+  override readonly name = "SchemaTimeoutError";
+  readonly code = "SCHEMA_TIMEOUT";
+  readonly timeoutMs: number;
+
+  constructor(timeoutMs: number) {
+    super(`its schema did not answer within ${timeoutMs} ms`);
+    this.timeoutMs = timeoutMs;
+  }
+}

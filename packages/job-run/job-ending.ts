@@ -1,10 +1,10 @@
 /** Ack, retry when, dead-letter why, or release: from the outcome of a run and its history. Pure. */
 
-import type { AbortCause } from "@leasehold/job";
+import type { AbortCause, AttemptEnding, AttemptHistory } from "@leasehold/job";
 import type { DeadLetterReason, ReleaseClass } from "@leasehold/lease";
 import type { JobOutcome } from "./job-event.ts";
-import type { AttemptCount } from "./receive-count-ledger.ts";
-import { type BackoffPolicy, growingDelayMs, retryDelayMs } from "./retry-delay.ts";
+import { type BackoffPolicy, growingDelayMs, putOffDelayMs, retryDelayMs } from "./retry-delay.ts";
+import { type AttemptBudgets, reasonOf } from "./start-decision.ts";
 import { codeOf, describeThrown, fieldOf, isAbortPassedOn } from "./thrown.ts";
 
 /** What a handler did. */
@@ -31,6 +31,9 @@ export interface Decision {
   readonly quietReturn?: true;
 }
 
+/** How a run went, those included that never came to be a job. */
+export type RunOutcome = JobOutcome | "malformed" | "unknown-type" | "unstarted";
+
 /** All that an ending depends on. */
 export interface RunFacts {
   readonly handler: HandlerOutcome;
@@ -40,11 +43,36 @@ export interface RunFacts {
   readonly abortReason?: unknown;
   /** Whether the handler ever looked at its signal; one that did not cannot have obeyed it. */
   readonly signalWasRead: boolean;
-  readonly count: AttemptCount;
+  /** Before this run. */
+  readonly history: AttemptHistory;
+  readonly budgets: AttemptBudgets;
   readonly canDeadLetter: boolean;
   readonly backoff: BackoffPolicy;
   /** In [0, 1). */
   readonly random: number;
+}
+
+/** What the ledger of attempts is told of a run. */
+export function attemptEnding(outcome: RunOutcome, ending: Ending): AttemptEnding {
+  switch (outcome) {
+    case "succeeded":
+      return { kind: "succeeded" };
+    case "failed":
+      return { kind: "failed" };
+    case "retry-later":
+      return { kind: "put-off" };
+    case "interrupted":
+      return { kind: "interrupted" };
+    case "dead-lettered":
+      if (ending.kind !== "dead-letter") break;
+      return { kind: "given-up", reason: ending.reason };
+    case "lease-lost":
+    case "malformed":
+    case "unknown-type":
+    case "unstarted":
+      break;
+  }
+  return { kind: "uncounted" };
 }
 
 /** No call is made for it; the lease knows that it was lost and only takes note of the run's end. */
@@ -75,11 +103,14 @@ function afterReturn(facts: RunFacts, saidDone: boolean): Decision {
 
 function afterThrow(facts: RunFacts, thrown: unknown): Decision {
   const code = codeOf(thrown);
-  if (code === "PERMANENT_JOB_FAILURE") return deadLetter(facts, permanentReason(thrown));
+  if (code === "PERMANENT_JOB_FAILURE") {
+    return deadLetter(facts, "permanent", describeThrown(thrown).message);
+  }
   const wantedMs = code === "RETRY_LATER" ? wantedDelayMs(thrown) : undefined;
   if (facts.abortCause === undefined || facts.abortCause === "job-timeout") {
     if (wantedMs === undefined) return afterFailure(facts);
-    return { outcome: "retry-later", ending: { kind: "retry", delayMs: wantedMs } };
+    const delayMs = putOffDelayMs(wantedMs, facts.history.putOffs);
+    return { outcome: "retry-later", ending: { kind: "retry", delayMs } };
   }
   if (wantedMs !== undefined) return interrupted(facts, wantedMs);
   if (isAbortPassedOn(thrown, facts.abortReason)) return interrupted(facts);
@@ -95,33 +126,35 @@ function interrupted({ abortCause }: RunFacts, delayMs = 0): Decision {
 }
 
 function afterFailure(facts: RunFacts): Decision {
-  const { attempt, budget } = facts.count;
-  if (attempt < budget || !facts.canDeadLetter) {
+  const failures = failuresOf(facts);
+  const budget = facts.budgets.failures;
+  if (failures < budget || !facts.canDeadLetter) {
     return { outcome: "failed", ending: { kind: "retry", delayMs: backoffMs(facts) } };
   }
   const why = facts.handler.kind === "threw" ? describeThrown(facts.handler.thrown).message : "";
   const last = facts.abortCause === "job-timeout" ? "it took longer than its limit" : why;
-  return deadLetter(facts, {
-    code: "attempts-exhausted",
-    detail: `attempt ${attempt} of ${budget} failed${last === "" ? "" : `: ${last}`}`,
-  });
+  const detail = `attempt ${failures} of ${budget} failed${last === "" ? "" : `: ${last}`}`;
+  return deadLetter(facts, "attempts-exhausted", detail);
 }
 
 /** Without a dead-letter queue a hopeless job waits, longer each time: it must not vanish. */
-function deadLetter(facts: RunFacts, reason: DeadLetterReason): Decision {
+function deadLetter(facts: RunFacts, code: string, detail: string): Decision {
+  const failures = failuresOf(facts);
   if (facts.canDeadLetter) {
+    const reason = reasonOf(code, detail, { ...facts.history, failures });
     return { outcome: "dead-lettered", ending: { kind: "dead-letter", reason } };
   }
-  const delayMs = growingDelayMs(facts.count.attempt, facts.backoff);
+  const delayMs = growingDelayMs(failures, facts.backoff);
   return { outcome: "failed", ending: { kind: "retry", delayMs } };
 }
 
-function backoffMs({ count, backoff, random }: RunFacts): number {
-  return retryDelayMs(count.attempt, backoff, random);
+function backoffMs(facts: RunFacts): number {
+  return retryDelayMs(failuresOf(facts), facts.backoff, facts.random);
 }
 
-function permanentReason(thrown: unknown): DeadLetterReason {
-  return { code: "permanent", detail: describeThrown(thrown).message };
+/** This one included. */
+function failuresOf({ history }: RunFacts): number {
+  return history.failures + 1;
 }
 
 /** The delay that `RetryLaterError` asks for; one that is no time at all makes it a failure. */

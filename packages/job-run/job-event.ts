@@ -82,6 +82,35 @@ export type JobEvent =
       readonly disposal: "dead-lettered" | "released";
       readonly delayMs: number;
     }
+  /** The ledger of attempts is down: the job runs, or is settled, and this time is not counted. */
+  | {
+      readonly kind: "job.uncounted";
+      readonly lease: LeaseRef;
+      readonly job: JobIdentity;
+      readonly during: "open" | "end";
+      readonly error: { readonly name: string; readonly message: string; readonly stack?: string };
+    }
+  /** Its earlier attempts say that it is not to be run again: it is dead-lettered unstarted. */
+  | {
+      readonly kind: "job.given-up";
+      readonly lease: LeaseRef;
+      readonly job: JobIdentity;
+      /** A stable word, for example `"killed-its-worker"`. */
+      readonly reason: string;
+      readonly detail: string;
+    }
+  /** Its schema has not answered within the job's time limit: a failure, and the job never started. */
+  | {
+      readonly kind: "job.schema-timeout";
+      readonly lease: LeaseRef;
+      readonly job: JobIdentity;
+      readonly attempt: number;
+      readonly outcome: JobOutcome;
+      /** How long it was waited for. */
+      readonly durationMs: number;
+      /** For `failed`: when it is wanted again. */
+      readonly delayMs?: number;
+    }
   /** A line from `context.log`. */
   | {
       readonly kind: "job.log";

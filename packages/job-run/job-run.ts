@@ -1,20 +1,31 @@
 /** One job from its lease to its settlement. */
 
-import type { AbortCause, Job, JobIdentity } from "@leasehold/job";
+import type { AbortCause, GivenUp, Job, JobIdentity } from "@leasehold/job";
 import type { EndOutcome, Lease, ReleaseClass } from "@leasehold/lease";
-import { type Decision, decideEnding, type Ending, type HandlerOutcome } from "./job-ending.ts";
+import type { Attempt } from "./attempt.ts";
+import { beginAttempt, startOf, type WaitLimit } from "./attempt-start.ts";
+import { callHandler, GIVEN_BACK, wordsOf } from "./handler-call.ts";
+import {
+  attemptEnding,
+  type Decision,
+  decideEnding,
+  type Ending,
+  type HandlerOutcome,
+  type RunOutcome,
+} from "./job-ending.ts";
 import type { JobEvent } from "./job-event.ts";
-import { type JobReading, readJob } from "./read-job.ts";
-import { type AttemptCount, countByReceives } from "./receive-count-ledger.ts";
-import { growingDelayMs } from "./retry-delay.ts";
-import { identityOf, RunContext } from "./run-context.ts";
+import { checkMessage, identityOf, type JobReading, readMessage } from "./read-job.ts";
+import { RunContext } from "./run-context.ts";
 import type { RunEnd, RunParts } from "./run-parts.ts";
+import { settle } from "./settlement.ts";
 import { codeOf, describeThrown } from "./thrown.ts";
 import { malformedEvent, putOffUnknown, refuseMalformed, unknownTypeEvent } from "./turned-away.ts";
 import { awaitTurn } from "./waiting-turn.ts";
 
 /** Where a run stands; `held` until its turn has come, `ending` once its handler has ended. */
 export type RunPhase = "reading" | "held" | "running" | "ending" | "ended";
+
+type Reading<Kind> = Extract<JobReading, { readonly kind: Kind }>;
 
 /**
  * One run of one lease. It begins by itself: reads the message, works the job, settles the lease.
@@ -31,6 +42,7 @@ export class JobRun {
   readonly #ended = Promise.withResolvers<RunEnd>();
   #phase: RunPhase = "reading";
   #job: JobIdentity | undefined;
+  #attempt: Attempt | undefined;
   #context: RunContext | undefined;
   #isAbandoned = false;
 
@@ -88,35 +100,73 @@ export class JobRun {
 
   async #run(): Promise<void> {
     try {
-      const reading = await readJob(this.lease.message, this.#parts.jobs);
-      if (this.#isAbandoned) return;
-      this.#job = jobOf(reading);
-      if (reading.kind === "job" && !(await this.#mayStart(identityOf(reading.job)))) return;
-      if (this.#parts.draining.aborted) return await this.#leaveUnstarted();
-      if (!this.#start()) return;
-      if (reading.kind === "job") await this.#work(reading);
-      else await this.#turnAway(reading);
+      const { jobs, clock, policy, draining } = this.#parts;
+      const envelope = readMessage(this.lease.message, jobs);
+      this.#job = envelope.kind === "malformed" ? undefined : identityOf(envelope.job);
+      const limits = { clock, jobTimeoutMs: policy.jobTimeoutMs, over: this.worked };
+      const reading = await checkMessage(envelope, limits);
+      if (reading === undefined || this.#isAbandoned) return;
+      if (reading.kind === "job" || reading.kind === "unanswered") return await this.#try(reading);
+      if (draining.aborted) return await this.#leaveUnstarted();
+      if (this.#start()) await this.#turnAway(reading);
     } catch (fault) {
       this.#giveUp(fault);
     }
   }
 
-  /** Whether to go on, after a wait if there has to be one. */
-  async #mayStart(job: JobIdentity): Promise<boolean> {
-    const { draining, turn: turnOf } = this.#parts;
+  /** From the job's turn to its end. */
+  async #try(reading: Reading<"job" | "unanswered">): Promise<void> {
+    const { turn: turnOf, draining } = this.#parts;
+    const job = identityOf(reading.job);
     const turn = draining.aborted ? undefined : turnOf?.(this.lease, job);
-    if (turn === undefined) return true;
-    this.#phase = "held";
-    const how = await awaitTurn(turn, { ...this.#parts, lease: this.lease });
-    if (this.#isAbandoned) return false;
-    if (how === "hold-limit") await this.#leaveUnstarted("hold-limit");
-    return how !== "hold-limit";
+    if (turn !== undefined && !(await this.#wait(turn))) return;
+    if (draining.aborted) return await this.#leaveUnstarted();
+    const attempt = await this.#begin(job);
+    if (attempt === undefined) return;
+    const start = startOf(attempt, this.lease);
+    if (start.kind === "give-up") return await this.#refuse(job, start.reason);
+    if (reading.kind === "job") await this.#work(reading, attempt);
+    else await this.#failUnread(reading, attempt);
   }
 
-  async #leaveUnstarted(releaseClass: ReleaseClass = "unstarted"): Promise<void> {
+  /** Its attempt, on a lease that runs; `undefined` when nothing may be run. */
+  async #begin(job: JobIdentity): Promise<Attempt | undefined> {
+    const { lease } = this;
+    const attempt = await beginAttempt({
+      ...{ lease, job, run: this.#parts },
+      onUncounted: (during, thrown) => {
+        const error = describeThrown(thrown);
+        this.#emit({ kind: "job.uncounted", lease: lease.ref, job, during, error });
+      },
+      wait: (turn, limit) => this.#wait(turn, limit),
+    });
+    if (attempt === undefined) return undefined;
+    const mayRun = !this.#isAbandoned && !this.#parts.draining.aborted;
+    if (mayRun && this.#start()) {
+      this.#attempt = attempt;
+      return attempt;
+    }
+    await attempt.end({ kind: "uncounted" });
+    if (!mayRun && !this.#isAbandoned) await this.#leaveUnstarted();
+    return undefined;
+  }
+
+  /** Whether the run goes on after a wait; when not, its message has been given back. */
+  async #wait(turn: Promise<void>, limit?: WaitLimit): Promise<boolean> {
+    this.#phase = "held";
+    const how = await awaitTurn(turn, { ...this.#parts, ...limit, lease: this.lease });
+    if (this.#isAbandoned) return false;
+    if (how === "come") return true;
+    if (how === "over" && !this.#parts.draining.aborted) this.#noteLost();
+    else if (how === "hold-limit") await this.#leaveUnstarted("hold-limit");
+    else await this.#leaveUnstarted("unstarted", how === "too-long" ? limit?.delayMs : 0);
+    return false;
+  }
+
+  async #leaveUnstarted(releaseClass: ReleaseClass = "unstarted", delayMs = 0): Promise<void> {
     this.#worked.resolve();
     this.#phase = "ending";
-    await this.#finish("unstarted", { kind: "release", delayMs: 0, class: releaseClass });
+    await this.#finish("unstarted", { kind: "release", delayMs, class: releaseClass });
   }
 
   /** Whether the lease is still held; when not, nothing is run. */
@@ -126,16 +176,36 @@ export class JobRun {
       return true;
     } catch (error) {
       if (codeOf(error) !== "LEASE_LOST") throw error;
-      this.#phase = "ended";
-      this.#worked.resolve();
-      const settled: EndOutcome = { kind: "lost" };
-      this.#ended.resolve({ outcome: "lease-lost", ending: "release", settled });
+      this.#noteLost();
       return false;
     }
   }
 
+  #noteLost(): void {
+    this.#phase = "ended";
+    this.#worked.resolve();
+    const settled: EndOutcome = { kind: "lost" };
+    this.#ended.resolve({ outcome: "lease-lost", ending: "release", settled });
+  }
+
+  /** Its earlier attempts say that it is not to be run again. */
+  async #refuse(job: JobIdentity, reason: GivenUp): Promise<void> {
+    const { code, detail } = reason;
+    this.#emit({ kind: "job.given-up", lease: this.lease.ref, job, reason: code, detail });
+    await this.#end("dead-lettered", { kind: "dead-letter", reason });
+  }
+
+  /** Nobody knows whether its payload is right, so it counts as a failure and is tried again. */
+  async #failUnread({ job, error }: Reading<"unanswered">, attempt: Attempt): Promise<void> {
+    const { outcome, ending } = this.#decide({ kind: "threw", thrown: error }, attempt);
+    const about = { lease: this.lease.ref, job, attempt: attempt.number, outcome };
+    const delay = ending.kind === "retry" ? { delayMs: ending.delayMs } : {};
+    this.#emit({ kind: "job.schema-timeout", ...about, durationMs: error.timeoutMs, ...delay });
+    await this.#end(outcome, ending);
+  }
+
   /** A message that is no job, or none that this worker knows. */
-  async #turnAway(reading: Exclude<JobReading, { kind: "job" }>): Promise<void> {
+  async #turnAway(reading: Reading<"malformed" | "unknown">): Promise<void> {
     const { lease } = this;
     const { backoff, unknownTypeGraceMs } = this.#parts.policy;
     const { receiveCount } = lease.message;
@@ -151,40 +221,34 @@ export class JobRun {
     await this.#end("unknown-type", ending);
   }
 
-  async #work({ job, definition }: Extract<JobReading, { kind: "job" }>): Promise<void> {
+  async #work({ job, definition }: Reading<"job">, attempt: Attempt): Promise<void> {
     const { clock, policy } = this.#parts;
-    const { ref, message } = this.lease;
     const identity = identityOf(job);
-    const count = countByReceives(message.receiveCount, policy.receiveBudget);
-    const context = this.#openContext(
-      job,
-      count.attempt,
-      definition.timeoutMs ?? policy.jobTimeoutMs,
-    );
-    const started = { lease: ref, job: identity, attempt: count.attempt };
+    const timeoutMs = definition.timeoutMs ?? policy.jobTimeoutMs;
+    const context = this.#openContext(job, attempt.number, timeoutMs);
+    const started = { lease: this.lease.ref, job: identity, attempt: attempt.number };
     const startedAtMs = clock.monotonicMs();
     this.#emit({ kind: "job.started", ...started, ageMs: this.#ageMs(job.createdAtMs) });
     const handler = await callHandler(() => definition.handler(job, context.forHandler()), context);
     context.close();
-    const decision = this.#decide(handler, context, count);
+    const decision = this.#isAbandoned ? GIVEN_BACK : this.#decide(handler, attempt, context);
     this.#reportEnd(identity, context, decision);
     const durationMs = clock.monotonicMs() - startedAtMs;
     this.#emit({ kind: "job.ended", ...started, durationMs, ...wordsOf(decision, handler) });
     if (!this.#isAbandoned) await this.#end(decision.outcome, decision.ending);
   }
 
-  #decide(handler: HandlerOutcome, context: RunContext, count: AttemptCount): Decision {
-    if (this.#isAbandoned) return GIVEN_UP;
-    const { policy } = this.#parts;
+  #decide(handler: HandlerOutcome, { history, budgets }: Attempt, context?: RunContext): Decision {
+    const { policy, random } = this.#parts;
+    const abortCause = context?.abortCause;
     return decideEnding({
-      handler,
-      ...(context.abortCause === undefined ? {} : { abortCause: context.abortCause }),
-      abortReason: context.abortReason,
-      signalWasRead: context.signalWasRead,
-      count,
+      ...{ handler, history, budgets },
+      ...(abortCause === undefined ? {} : { abortCause }),
+      abortReason: context?.abortReason,
+      signalWasRead: context?.signalWasRead ?? false,
       canDeadLetter: this.lease.canDeadLetter,
       backoff: policy.backoff,
-      random: this.#parts.random(),
+      random: random(),
     });
   }
 
@@ -213,48 +277,25 @@ export class JobRun {
   }
 
   /** Asks the lease to end and frees the slot; how that goes is awaited by nobody's slot. */
-  async #end(outcome: RunEnd["outcome"], ending: Ending): Promise<void> {
+  async #end(outcome: RunOutcome, ending: Ending): Promise<void> {
     this.#phase = "ending";
     const finished = this.#finish(outcome, ending);
     this.#worked.resolve();
     await finished;
   }
 
-  async #finish(outcome: RunEnd["outcome"], ending: Ending): Promise<void> {
+  async #finish(outcome: RunOutcome, ending: Ending): Promise<void> {
     try {
-      const settled = await this.#settle(ending);
+      const written = this.#attempt?.end(attemptEnding(outcome, ending));
+      // The next delivery is to find it written. What is abandoned stays hidden for long enough.
+      if (written !== undefined && !this.#isAbandoned) await written;
+      const settled = await settle(this.lease, ending, this.#parts, this.#isAbandoned);
+      await written;
       this.#phase = "ended";
       this.#ended.resolve({ outcome, ending: ending.kind, settled });
     } catch (fault) {
       this.#giveUp(fault);
     }
-  }
-
-  #settle(ending: Ending): Promise<EndOutcome> {
-    const { lease } = this;
-    switch (ending.kind) {
-      case "ack":
-        return lease.ack();
-      case "dead-letter":
-        return lease.deadLetter(ending.reason, this.#refusedDelayMs());
-      case "retry":
-        return lease.retry(this.#fit(ending.delayMs));
-      case "release":
-        if (this.#isAbandoned) return lease.release(this.#fit(ending.delayMs), ending.class);
-        return this.#parts.giveBack(lease, this.#fit(ending.delayMs), ending.class);
-    }
-  }
-
-  /** What was refused once is refused again: each time it stays away for longer. */
-  #refusedDelayMs(): number {
-    const { receiveCount } = this.lease.message;
-    return this.#fit(growingDelayMs(receiveCount, this.#parts.policy.backoff));
-  }
-
-  /** A delay that reaches beyond the time for which SQS lets a message be held is refused whole. */
-  #fit(delayMs: number): number {
-    const shortestMs = delayMs === 0 ? 0 : this.#parts.shortestDelayMs();
-    return Math.min(Math.max(delayMs, shortestMs), this.lease.holdRemainingMs());
   }
 
   #giveUp(fault: unknown): void {
@@ -275,31 +316,4 @@ export class JobRun {
   #emit(event: JobEvent): void {
     this.#parts.onEvent(event);
   }
-}
-
-/** The lease was given back over the handler's head: whatever it says now comes too late. */
-const GIVEN_UP: Decision = {
-  outcome: "interrupted",
-  ending: { kind: "release", delayMs: 0, class: "ignored-abort" },
-};
-
-/** Whatever the handler does, at once or later, becomes a value. */
-async function callHandler(call: () => unknown, context: RunContext): Promise<HandlerOutcome> {
-  try {
-    return { kind: "returned", saidDone: context.isDone(await call()) };
-  } catch (thrown) {
-    return { kind: "threw", thrown };
-  }
-}
-
-function jobOf(reading: JobReading): JobIdentity | undefined {
-  return reading.kind === "malformed" ? undefined : identityOf(reading.job);
-}
-
-function wordsOf({ outcome, ending }: Decision, handler: HandlerOutcome) {
-  return {
-    outcome,
-    ...(handler.kind === "threw" ? { error: describeThrown(handler.thrown) } : {}),
-    ...(ending.kind === "retry" ? { delayMs: ending.delayMs } : {}),
-  };
 }

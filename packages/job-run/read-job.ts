@@ -1,5 +1,6 @@
 /** A received message as a job, or the reason why it is none. */
 
+import type { Clock } from "@leasehold/clock";
 import {
   type AnyJobDefinition,
   checkPayload,
@@ -9,13 +10,27 @@ import {
   readEnvelope,
 } from "@leasehold/job";
 import type { ReceivedMessage } from "@leasehold/lease";
+import { SchemaTimeoutError } from "./errors.ts";
+import { within } from "./within.ts";
 
 /** The jobs that a worker knows, by their type. */
 export type JobRegistry = ReadonlyMap<string, AnyJobDefinition>;
 
+/** A job that this worker knows, with a payload that nobody has checked. */
+export interface UncheckedJob {
+  readonly kind: "unchecked";
+  readonly job: RawJob;
+  readonly definition: AnyJobDefinition;
+}
+
+/** What the envelope of a message says. */
+export type EnvelopeOfJob = UncheckedJob | Extract<JobReading, { kind: "malformed" | "unknown" }>;
+
 /** What a message turned out to be. */
 export type JobReading =
   | { readonly kind: "job"; readonly job: Job; readonly definition: AnyJobDefinition }
+  /** Its schema did not answer in time: nobody knows whether its payload is right. */
+  | { readonly kind: "unanswered"; readonly job: JobIdentity; readonly error: SchemaTimeoutError }
   | {
       readonly kind: "malformed";
       /** A stable word, for example `"not-json"`. */
@@ -33,8 +48,8 @@ export type JobReading =
       readonly job: JobIdentity;
     };
 
-/** Reads a message; never rejects, whatever it holds. */
-export async function readJob(message: ReceivedMessage, jobs: JobRegistry): Promise<JobReading> {
+/** Reads the envelope; never throws, whatever the message holds. */
+export function readMessage(message: ReceivedMessage, jobs: JobRegistry): EnvelopeOfJob {
   const reading = readEnvelope(message.body, textAttributes(message));
   switch (reading.kind) {
     case "malformed":
@@ -44,24 +59,60 @@ export async function readJob(message: ReceivedMessage, jobs: JobRegistry): Prom
       return { kind: "unknown", reason: "newer-version", detail, job: reading.identity };
     }
     case "job":
-      return checkJob(reading.job, jobs);
+      return findDefinition(reading.job, jobs);
   }
 }
 
-async function checkJob(raw: RawJob, jobs: JobRegistry): Promise<JobReading> {
-  const { tenantId, jobId, jobType, createdAtMs } = raw;
-  const identity: JobIdentity = { tenantId, jobId, jobType };
-  const definition = jobs.get(jobType);
-  if (definition === undefined) {
-    const detail = `no job of type ${jobType} is known to this worker`;
-    return { kind: "unknown", reason: "unknown-type", detail, job: identity };
+function findDefinition(job: RawJob, jobs: JobRegistry): EnvelopeOfJob {
+  const definition = jobs.get(job.jobType);
+  if (definition !== undefined) return { kind: "unchecked", job, definition };
+  const detail = `no job of type ${job.jobType} is known to this worker`;
+  return { kind: "unknown", reason: "unknown-type", detail, job: identityOf(job) };
+}
+
+/** How long a schema may take. */
+export interface SchemaLimits {
+  readonly clock: Clock;
+  /** For jobs whose definition names no limit of its own. */
+  readonly jobTimeoutMs: number;
+  /** Resolves when nobody waits for the answer any more. */
+  readonly over: Promise<void>;
+}
+
+/**
+ * Checks the payload, if there is one to check; never rejects. A schema may ask others and take as
+ * long as its job may; `undefined` when the wait was over before.
+ */
+export async function checkMessage(
+  envelope: EnvelopeOfJob,
+  { clock, jobTimeoutMs, over }: SchemaLimits,
+): Promise<JobReading | undefined> {
+  if (envelope.kind !== "unchecked") return envelope;
+  const timeoutMs = envelope.definition.timeoutMs ?? jobTimeoutMs;
+  const tooLate = () => new SchemaTimeoutError(timeoutMs);
+  const checked = Promise.race([checkJob(envelope), over.then(() => undefined)]);
+  try {
+    return await within(checked, { clock, timeoutMs, tooLate });
+  } catch (error) {
+    if (!(error instanceof SchemaTimeoutError)) throw error;
+    return { kind: "unanswered", job: identityOf(envelope.job), error };
   }
+}
+
+async function checkJob({ job: raw, definition }: UncheckedJob): Promise<JobReading> {
+  const identity = identityOf(raw);
   const check = await checkPayload(definition.schema, raw.payload);
   if (check.kind === "invalid") {
     const detail = check.problems.join("; ");
     return { kind: "malformed", reason: "invalid-payload", detail, identity };
   }
-  return { kind: "job", job: { ...identity, payload: check.payload, createdAtMs }, definition };
+  const job = { ...identity, payload: check.payload, createdAtMs: raw.createdAtMs };
+  return { kind: "job", job, definition };
+}
+
+/** Who the job is, without what it carries. */
+export function identityOf({ tenantId, jobId, jobType }: JobIdentity): JobIdentity {
+  return { tenantId, jobId, jobType };
 }
 
 /** Attributes as text; bytes are read as UTF-8, so that a binary tenant still must agree. */

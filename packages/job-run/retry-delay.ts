@@ -8,6 +8,11 @@ export interface BackoffPolicy {
 
 /** SQS counts in whole seconds, and a delay of 0 would turn a fault into a hot loop. */
 const SHORTEST_DELAY_MS = 1_000;
+/**
+ * How far the delay of a job that asks to come back grows beyond what it asked for. A job that waits
+ * for something has a right to its own pace, and one look a minute costs nothing.
+ */
+const PUT_OFF_CAP_MS = 60_000;
 
 /**
  * The delay after a failure, with full jitter: anything between nothing and the grown base, so that
@@ -29,6 +34,15 @@ export function growingDelayMs(receiveCount: number, policy: BackoffPolicy): num
     SHORTEST_DELAY_MS,
     grownMs(receiveCount, { ...policy, baseMs: Math.max(policy.baseMs, SHORTEST_DELAY_MS) }),
   );
+}
+
+/**
+ * The delay of a job that asked to come back after `wantedMs`: that, or a second that doubles with
+ * each time it was put off before, so that one which asks for no time at all is no hot loop.
+ */
+export function putOffDelayMs(wantedMs: number, putOffs: number): number {
+  const policy = { baseMs: SHORTEST_DELAY_MS, capMs: PUT_OFF_CAP_MS };
+  return Math.max(wantedMs, grownMs(putOffs + 1, policy));
 }
 
 function grownMs(tries: number, { baseMs, capMs }: BackoffPolicy): number {

@@ -9,7 +9,6 @@ import {
   type Job,
   JobAbortedError,
   type JobContext,
-  type JobIdentity,
   type JobLog,
   type JobSender,
   type LogFields,
@@ -18,6 +17,7 @@ import {
 import type { Lease } from "@leasehold/lease";
 import { SenderMissingError } from "./errors.ts";
 import { hear } from "./hear.ts";
+import { identityOf } from "./read-job.ts";
 
 /** What a context is made of. */
 export interface ContextParts {
@@ -158,9 +158,4 @@ export class RunContext {
         this.#parts.onLog(level, message, fields);
     return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
   }
-}
-
-/** Who the job is, without what it carries. */
-export function identityOf({ tenantId, jobId, jobType }: JobIdentity): JobIdentity {
-  return { tenantId, jobId, jobType };
 }

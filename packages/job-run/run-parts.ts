@@ -1,19 +1,21 @@
 /** What a run needs, and what it ends in. */
 
 import type { Clock } from "@leasehold/clock";
-import type { JobIdentity, JobSender } from "@leasehold/job";
+import type { AttemptLedger, JobIdentity, JobSender } from "@leasehold/job";
 import type { EndOutcome, Lease, ReleaseClass } from "@leasehold/lease";
-import type { Ending } from "./job-ending.ts";
-import type { JobEvent, JobOutcome } from "./job-event.ts";
+import type { Ending, RunOutcome } from "./job-ending.ts";
+import type { JobEvent } from "./job-event.ts";
 import type { JobRegistry } from "./read-job.ts";
 import type { BackoffPolicy } from "./retry-delay.ts";
+import type { AttemptBudgets } from "./start-decision.ts";
 
 /** How long a run may take, and how often a job may fail. */
 export interface RunPolicy {
   /** For jobs whose definition names no limit of its own. */
   readonly jobTimeoutMs: number;
-  /** Receives after which a failure is the last. */
-  readonly receiveBudget: number;
+  readonly budgets: AttemptBudgets;
+  /** How long the ledger of attempts may take to answer. */
+  readonly ledgerTimeoutMs: number;
   readonly backoff: BackoffPolicy;
   /** How long a job of an unknown type waits for a worker that knows it. */
   readonly unknownTypeGraceMs: number;
@@ -31,11 +33,18 @@ export interface RunParts {
   readonly clock: Clock;
   readonly jobs: JobRegistry;
   readonly policy: RunPolicy;
+  /** Counts attempts; `policy.budgets` must suit it. */
+  readonly ledger: AttemptLedger;
   /**
    * Asked once it is known which job a message is: when it may start. `undefined` starts it at once;
    * until the promise resolves the run holds its lease, unstarted.
    */
   readonly turn?: (lease: Lease, job: JobIdentity) => Promise<void> | undefined;
+  /**
+   * Asked, after its turn has come, for a job that may be what kills workers: when it may run with no
+   * other beside it. `undefined` starts it at once; asked again once the promise has resolved.
+   */
+  readonly turnAlone?: (lease: Lease) => Promise<void> | undefined;
   /** Aborts when the drain begins: from then on nothing is started. */
   readonly draining: AbortSignal;
   /** On the monotonic clock; `undefined` before the drain. */
@@ -51,7 +60,7 @@ export interface RunParts {
 
 /** How a run ended. */
 export interface RunEnd {
-  readonly outcome: JobOutcome | "malformed" | "unknown-type" | "unstarted";
+  readonly outcome: RunOutcome;
   /** What was asked of the lease. */
   readonly ending: Ending["kind"];
   readonly settled: EndOutcome;

@@ -4,8 +4,11 @@ import type { Clock } from "@leasehold/clock";
 import type { Lease } from "@leasehold/lease";
 import { hear } from "./hear.ts";
 
-/** How a wait ended: the turn came, SQS lets the message be held no longer, or nothing may start. */
-export type TurnEnd = "come" | "hold-limit" | "over";
+/**
+ * How a wait ended: the turn came, SQS lets the message be held no longer, patience was at an end, or
+ * nothing may start.
+ */
+export type TurnEnd = "come" | "hold-limit" | "too-long" | "over";
 
 /** What ends a wait before the turn has come. */
 export interface TurnLimits {
@@ -13,16 +16,19 @@ export interface TurnLimits {
   readonly lease: Lease;
   /** Aborts when the drain begins. */
   readonly draining: AbortSignal;
+  /** How long to wait at most; without it as long as the message may be held. */
+  readonly patienceMs?: number;
 }
 
 /** Waits for `turn`, and leaves no timer and no listener behind however that ends. */
 export async function awaitTurn(
   turn: Promise<void>,
-  { clock, lease, draining }: TurnLimits,
+  { clock, lease, draining, patienceMs }: TurnLimits,
 ): Promise<TurnEnd> {
   const { promise: ended, resolve: end } = Promise.withResolvers<TurnEnd>();
   const stops = [
     clock.schedule(lease.holdRemainingMs(), () => end("hold-limit")),
+    ...(patienceMs === undefined ? [] : [clock.schedule(patienceMs, () => end("too-long"))]),
     hear(lease.lost, () => end("over")),
     hear(draining, () => end("over")),
   ];

@@ -1,5 +1,14 @@
 /** What a job is: see `job.ts`; on the wire: `envelope.ts`; to its handler: `job-context.ts`. */
 
+export type {
+  AttemptDelivery,
+  AttemptEnding,
+  AttemptHistory,
+  AttemptLedger,
+  AttemptOpening,
+  GivenUp,
+  OpenAttempt,
+} from "./attempt-ledger.ts";
 export { childJobId, deduplicationId, toSqsId } from "./derived-id.ts";
 export {
   type EnvelopeReading,

@@ -19,7 +19,7 @@ export const DEAD_LETTER_ATTRIBUTES = {
   reason: "dead_letter_reason",
   /** One sentence. */
   detail: "dead_letter_detail",
-  /** JSON: `queue`, `message_id`, `receive_count`. */
+  /** JSON: `queue`, `message_id`, `receive_count`, and `counts` when the reason has any. */
   source: "dead_letter_source",
   /** JSON: earlier reasons, oldest first. */
   history: "dead_letter_history",
@@ -31,6 +31,7 @@ interface Origin {
   readonly queue: string;
   readonly message_id: string;
   readonly receive_count: number;
+  readonly counts?: DeadLetterReason["counts"];
 }
 
 interface PastReason {
@@ -91,6 +92,7 @@ function marks(
     queue: queueName,
     message_id: message.messageId,
     receive_count: message.receiveCount,
+    ...(reason.counts !== undefined && { counts: reason.counts }),
   };
   return {
     [names.reason]: textAttribute(reason.code),

@@ -22,6 +22,8 @@ export interface DeadLetterReason {
   readonly code: string;
   /** One sentence for an operator; never a payload. */
   readonly detail: string;
+  /** What led to it in numbers, by a stable word each. */
+  readonly counts?: Readonly<Record<string, number>>;
 }
 
 /**

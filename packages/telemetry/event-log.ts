@@ -92,6 +92,21 @@ const tellings: Tellings = {
     level: "warn",
     message: `a job of a type or version unknown here was ${event.disposal}`,
   }),
+  "job.uncounted": (event) => ({
+    level: "error",
+    message:
+      event.during === "open"
+        ? "the ledger of attempts is down: a job runs uncounted, and nothing is given up by its counts"
+        : "the ledger of attempts is down: the end of an attempt is not counted",
+  }),
+  "job.given-up": {
+    level: "error",
+    message: "a job is given up by its earlier attempts, unstarted",
+  },
+  "job.schema-timeout": {
+    level: "error",
+    message: "the schema of a job did not answer in time, which counts as a failure",
+  },
   "job.log": (event) => ({
     level: event.level,
     message: event.message,

@@ -1,5 +1,6 @@
 /** The life of a worker: see `worker.ts`; what it reports: `worker-event.ts`. */
 
+export { type MemoryAttemptLedgerOptions, memoryAttemptLedger } from "@leasehold/job-run";
 export type { Health } from "./health.ts";
 export type { WorkerListener } from "./listeners.ts";
 export type { MemoryUse } from "./memory-guard.ts";

@@ -39,6 +39,8 @@ export interface PollFacts {
   readonly holdRoom: number;
   /** Whether messages over a cap wait in slots, for there is no room to hold them without. */
   readonly isCrowded: boolean;
+  /** Whether a job runs alone or waits to, so that nothing else could start. */
+  readonly isClosed: boolean;
 }
 
 /** What to do now. Without `forMs` only a change (a free slot, a poll's end) is waited for. */
@@ -71,7 +73,7 @@ export function planPoll(facts: PollFacts): PollStep {
 export function obstacleTo(facts: Omit<PollFacts, "room">): PollStep | undefined {
   if (facts.openPolls >= facts.wantedPolls) return wait();
   if (facts.unconfirmedAcks > facts.slots) return wait();
-  if (facts.isMemoryShort) return wait();
+  if (facts.isMemoryShort || facts.isClosed) return wait();
   // Half of the slots are left to other queues, and to other tenants when they have their turn.
   if (facts.isCrowded && facts.freeSlots <= facts.slots / 2) return wait();
   return facts.pauseLeftMs > 0 ? wait(facts.pauseLeftMs) : undefined;

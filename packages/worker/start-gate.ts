@@ -24,6 +24,8 @@ export interface Crowd {
   readonly holdRoom: number;
   /** Whether some wait in slots, for there is no room to hold them without. */
   readonly isCrowded: boolean;
+  /** Whether a job runs alone or waits to, so that nothing else could start. */
+  readonly isClosed: boolean;
 }
 
 /** One message from its claim to the end of its run. */
@@ -35,7 +37,7 @@ interface Seat {
   start?: () => void;
 }
 
-const NO_CROWD: Crowd = { holdRoom: Number.POSITIVE_INFINITY, isCrowded: false };
+const NO_CROWD = { holdRoom: Number.POSITIVE_INFINITY, isCrowded: false } as const;
 
 /**
  * The gate between reading a message and starting its job.
@@ -43,12 +45,18 @@ const NO_CROWD: Crowd = { holdRoom: Number.POSITIVE_INFINITY, isCrowded: false }
  * A job over a cap is held: leased and extended, unstarted, without a slot, so that others can run
  * meanwhile. It is never released for the cap, for a release costs a receive. When the room for more
  * is used up, it waits in the slot that it came with, and its queue polls less.
+ *
+ * A job that may be what kills workers runs alone: it waits, in its slot, until all others have
+ * ended, and as long as it waits or runs nothing else starts and nothing is claimed.
  */
 export class StartGate {
   readonly #parts: StartGateParts;
   readonly #seats = new Map<Lease, Seat>();
   /** Oldest first. */
   readonly #held = new Set<Seat>();
+  /** Those that run alone or wait to, oldest first. */
+  readonly #loners = new Set<Seat>();
+  #running = 0;
   readonly #tenants = new Map<string, number>();
   readonly #types = new Map<string, number>();
 
@@ -77,27 +85,50 @@ export class StartGate {
     return promise;
   }
 
+  /** When a job whose turn has come may run alone: at once, or when the promise resolves. */
+  turnAlone(lease: Lease): Promise<void> | undefined {
+    const seat = this.#seats.get(lease);
+    if (seat?.job === undefined || this.#loners.has(seat)) return undefined;
+    this.#loners.add(seat);
+    this.#stop(seat);
+    if (this.#mayStart(seat)) {
+      this.#begin(seat);
+      return undefined;
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    seat.start = resolve;
+    seat.stage = "held";
+    this.#held.add(seat);
+    this.#parts.onEvent({ kind: "claim.held", lease: lease.ref, job: seat.job, cap: "alone" });
+    // It was perhaps the last that ran, and another waits for just that.
+    this.#serve();
+    return promise;
+  }
+
   /** The run is over, or gave its message back unstarted. */
   leave(lease: Lease): void {
     const seat = this.#seats.get(lease);
     if (seat === undefined) return;
     this.#seats.delete(lease);
     this.#held.delete(seat);
-    if (seat.stage === "running" && seat.job !== undefined) this.#count(seat.job, -1);
+    this.#loners.delete(seat);
+    this.#stop(seat);
     if (seat.hasSlot) seat.share.vacate();
   }
 
   /** The messages of one queue that are held, as its next poll sees them. */
   crowdOf(share: SlotShare): Crowd {
-    if (this.#held.size === 0) return NO_CROWD;
+    const isClosed = this.#loners.size > 0;
+    if (this.#held.size === 0) return { ...NO_CROWD, isClosed };
     const held = [...this.#held].filter((seat) => seat.share === share);
-    if (held.length === 0) return NO_CROWD;
+    if (held.length === 0) return { ...NO_CROWD, isClosed };
     const reading = [...this.#seats.values()].filter(
       (seat) => seat.share === share && seat.stage === "reading",
     );
     return {
       holdRoom: Math.max(0, this.#parts.holdLimit - held.length - reading.length),
       isCrowded: held.some(({ hasSlot }) => hasSlot),
+      isClosed,
     };
   }
 
@@ -126,17 +157,27 @@ export class StartGate {
 
   #begin(seat: Seat): void {
     seat.stage = "running";
+    this.#running += 1;
     if (seat.job !== undefined) this.#count(seat.job, 1);
   }
 
-  #mayStart({ job, hasSlot }: Seat): boolean {
-    if (hasSlot && this.#parts.slots.isOverdrawn) return false;
-    return job === undefined || this.#capOn(job) === "slots";
+  #stop(seat: Seat): void {
+    if (seat.stage !== "running") return;
+    this.#running -= 1;
+    if (seat.job !== undefined) this.#count(seat.job, -1);
+  }
+
+  #mayStart(seat: Seat): boolean {
+    const [first] = this.#loners;
+    if (first !== undefined) return seat === first && this.#running === 0;
+    if (seat.hasSlot && this.#parts.slots.isOverdrawn) return false;
+    return seat.job === undefined || this.#capOn(seat.job) === "slots";
   }
 
   /** What keeps the job from starting; `slots` when no cap does. */
-  #capOn({ tenantId, jobType }: JobIdentity): "tenant" | "type" | "slots" {
+  #capOn({ tenantId, jobType }: JobIdentity): "tenant" | "type" | "alone" | "slots" {
     const { maxPerTenant, maxPerType } = this.#parts;
+    if (this.#loners.size > 0) return "alone";
     if ((this.#tenants.get(tenantId) ?? 0) >= maxPerTenant) return "tenant";
     const maxOfType = maxPerType.get(jobType) ?? Number.POSITIVE_INFINITY;
     return (this.#types.get(jobType) ?? 0) >= maxOfType ? "type" : "slots";

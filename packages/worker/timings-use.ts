@@ -1,8 +1,13 @@
 /** What leases, runs and the gate take from a contract's timings and from the jobs. Pure. */
 
-import type { JobTimings, LeaseTimings, ReceiveTimings } from "@leasehold/deployment-contract";
+import type {
+  JobTimings,
+  LeaseTimings,
+  ReceiveTimings,
+  WorkerTimings,
+} from "@leasehold/deployment-contract";
 import type { AnyJobDefinition } from "@leasehold/job";
-import type { RunPolicy } from "@leasehold/job-run";
+import { type AttemptBudgets, type RunPolicy, receiveBudgets } from "@leasehold/job-run";
 import type { LeaseOptions } from "@leasehold/lease";
 
 /** How the leases of one queue are kept. */
@@ -19,13 +24,22 @@ export function leaseOptionsOf(lease: LeaseTimings, receive: ReceiveTimings): Le
 }
 
 /** How long a run may take, and how often a job may fail. */
-export function runPolicyOf(job: JobTimings): RunPolicy {
+export function runPolicyOf(
+  { job, lease }: Pick<WorkerTimings, "job" | "lease">,
+  hasLedger: boolean,
+): RunPolicy {
   return {
     jobTimeoutMs: job.jobTimeoutMs,
-    receiveBudget: job.receiveBudget,
+    budgets: hasLedger ? budgetsOf(job) : receiveBudgets(job.receiveBudget),
+    // It is asked while a message is held, and in a drain: no longer than a call about the lease.
+    ledgerTimeoutMs: lease.callTimeoutMs,
     backoff: { baseMs: job.backoffBaseMs, capMs: job.backoffCapMs },
     unknownTypeGraceMs: job.unknownTypeGraceMs,
   };
+}
+
+function budgetsOf({ maxAttempts, interruptionBudget, crashBudget }: JobTimings): AttemptBudgets {
+  return { failures: maxAttempts, interruptions: interruptionBudget, crashes: crashBudget };
 }
 
 /** The types of jobs that say how many of them may run at the same time. */

@@ -66,14 +66,14 @@ export type WorkerLifeEvent =
   /** No poll has completed or been due for too long: liveness turns bad. */
   | { readonly kind: "claim.stalled"; readonly queue: string; readonly stalledMs: number }
   /**
-   * A message is held, unstarted: its tenant or its type has as many jobs running as it may, or more
-   * came than there are slots.
+   * A message is held, unstarted: its tenant or its type has as many jobs running as it may, a job
+   * that may be what kills workers runs alone or waits to, or more came than there are slots.
    */
   | {
       readonly kind: "claim.held";
       readonly lease: LeaseRef;
       readonly job: JobIdentity;
-      readonly cap: "tenant" | "type" | "slots";
+      readonly cap: "tenant" | "type" | "alone" | "slots";
     }
   /** Memory is short: nothing is claimed until `claim.memory-eased`. */
   | {

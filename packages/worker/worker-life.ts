@@ -3,7 +3,13 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "@leasehold/clock";
 import { verifyContract, type WorkerTimings, workerTimings } from "@leasehold/deployment-contract";
-import { describeThrown, type JobEvent, JobRun, type RunParts } from "@leasehold/job-run";
+import {
+  describeThrown,
+  type JobEvent,
+  JobRun,
+  type RunParts,
+  receiveCountLedger,
+} from "@leasehold/job-run";
 import { type Lease, type LeaseEvent, type LeaseQueue, openLeaseSource } from "@leasehold/lease";
 import { type ClaimGivenUp, ClaimLoop } from "./claim-loop.ts";
 import { Drain, type DrainedQueue, type DrainOrder } from "./drain.ts";
@@ -172,14 +178,15 @@ export class WorkerLife {
   }
 
   #runParts(loop: ClaimLoop, random: () => number): RunParts {
-    const { clock, jobs, sender } = this.#parts;
-    const { job } = this.#timings;
+    const { clock, jobs, sender, attemptLedger } = this.#parts;
     return {
       ...{ clock, random },
+      ledger: attemptLedger ?? receiveCountLedger,
       ...(sender === undefined ? {} : { sender }),
       jobs: new Map(jobs.map((definition) => [definition.type, definition])),
-      policy: runPolicyOf(job),
+      policy: runPolicyOf(this.#timings, attemptLedger !== undefined),
       turn: (lease, job) => this.#gate.turn(lease, job),
+      turnAlone: (lease) => this.#gate.turnAlone(lease),
       draining: this.#draining.signal,
       drainByMs: () => this.#drain?.drainByMs,
       // In a drain, what comes back too soon would be taken by a poll that is still open.

@@ -2,7 +2,7 @@
 
 import type { Clock } from "@leasehold/clock";
 import { assertContract, type DeploymentContract } from "@leasehold/deployment-contract";
-import type { AnyJobDefinition, JobSender } from "@leasehold/job";
+import type { AnyJobDefinition, AttemptLedger, JobSender } from "@leasehold/job";
 import type { ExtenderThread, LeaseQueue } from "@leasehold/lease";
 import { InvalidOptionsError } from "@leasehold/options";
 import type { MemoryUse } from "./memory-guard.ts";
@@ -17,6 +17,12 @@ export interface WorkerParts {
   readonly clock: Clock;
   /** How jobs send child jobs; without one `context.send` fails. */
   readonly sender?: JobSender;
+  /**
+   * Counts attempts beyond their deliveries, so that failures, interruptions and crashes each have a
+   * budget of their own; the contract's `worker` has the budgets.
+   * @defaultValue attempts are counted by receives, against one budget for all
+   */
+  readonly attemptLedger?: AttemptLedger;
   /**
    * Extends the leases in its own thread, so that a handler may block the event loop for up to the
    * contract's `lease.maxBlockedMs`. Whoever started it ends it, after the worker.

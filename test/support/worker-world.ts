@@ -4,6 +4,7 @@ import { ManualClock } from "@leasehold/clock/manual";
 import { type ContractInput, defineContract } from "@leasehold/deployment-contract";
 import {
   type AnyJobDefinition,
+  type AttemptLedger,
   type Job,
   type JobContext,
   type JobDefinition,
@@ -13,6 +14,7 @@ import {
   parseTenantId,
   writeEnvelope,
 } from "@leasehold/job";
+import type { LeaseQueue } from "@leasehold/lease";
 import {
   createWorker,
   type MemoryUse,
@@ -43,6 +45,8 @@ export interface WorldOptions {
   readonly options?: WorkerOptions;
   readonly sender?: JobSender;
   readonly memoryUse?: () => MemoryUse | undefined;
+  /** Shared by all workers of the world. */
+  readonly attemptLedger?: AttemptLedger;
   /** What `random` answers. */
   readonly random?: number;
   readonly timeoutMs?: number;
@@ -58,17 +62,20 @@ export interface World {
   heard<Kind extends WorkerEvent["kind"]>(kind: Kind): Extract<WorkerEvent, { kind: Kind }>[];
   /** Sends jobs numbered from `first`; resolves with their message ids. */
   send(count?: number, first?: number): Promise<readonly string[]>;
-  /** A second worker on the same queue. */
-  another(handler: TestHandler): { readonly worker: Worker; readonly events: WorkerEvent[] };
+  /** A second worker on the same queue, or on what stands before it. */
+  another(
+    handler: TestHandler,
+    queue?: LeaseQueue,
+  ): { readonly worker: Worker; readonly events: WorkerEvent[] };
 }
 
 /** Numbers of the preset `drill`: grace 14 s, wait 2 s, drain 8 s, abort 1 s, release 2 s, flush 1 s. */
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const clock = options.clock ?? new ManualClock();
   const queue = await modelLeaseQueue({ clock, callTimeoutMs: 1_000, ...options.queue });
-  const make = (handler: TestHandler) => {
+  const make = (handler: TestHandler, workedQueue: LeaseQueue = queue) => {
     const events: WorkerEvent[] = [];
-    const worker = makeWorker({ ...options, handler }, clock, queue);
+    const worker = makeWorker({ ...options, handler }, clock, workedQueue);
     worker.onEvent((event) => events.push(event));
     return { worker, events };
   };
@@ -104,9 +111,9 @@ export function message(
   return { body, attributes };
 }
 
-function makeWorker(world: WorldOptions, clock: ManualClock, queue: ModelLeaseQueue): Worker {
+function makeWorker(world: WorldOptions, clock: ManualClock, queue: LeaseQueue): Worker {
   const { handler = () => undefined, jobs, contract, options } = world;
-  const { sender, memoryUse, random = 0.5, timeoutMs } = world;
+  const { sender, memoryUse, attemptLedger, random = 0.5, timeoutMs } = world;
   const job: JobDefinition<string, { n: number }, { n: number }> = {
     type: "test.work",
     schema: z.object({ n: z.number() }),
@@ -126,6 +133,7 @@ function makeWorker(world: WorldOptions, clock: ManualClock, queue: ModelLeaseQu
     random: () => random,
     ...(options === undefined ? {} : { options }),
     ...(sender === undefined ? {} : { sender }),
+    ...(attemptLedger === undefined ? {} : { attemptLedger }),
     ...(memoryUse === undefined ? {} : { memoryUse }),
   });
 }

@@ -6,7 +6,14 @@ import {
 } from "@leasehold/job";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Decision, decideEnding, type HandlerOutcome, type RunFacts } from "../job-ending.ts";
+import {
+  attemptEnding,
+  type Decision,
+  decideEnding,
+  type HandlerOutcome,
+  type RunFacts,
+} from "../job-ending.ts";
+import { historyByReceives, receiveBudgets } from "../receive-count-ledger.ts";
 
 const returned: HandlerOutcome = { kind: "returned", saidDone: false };
 const done: HandlerOutcome = { kind: "returned", saidDone: true };
@@ -16,7 +23,8 @@ const failure = threw(new Error("no printer"));
 const FACTS: RunFacts = {
   handler: returned,
   signalWasRead: true,
-  count: { attempt: 2, budget: 5 },
+  history: { failures: 1, interruptions: 0, crashes: 0, putOffs: 0 },
+  budgets: { failures: 5, interruptions: 10, crashes: 3 },
   canDeadLetter: true,
   backoff: { baseMs: 5_000, capMs: 900_000 },
   random: 0.5,
@@ -78,16 +86,59 @@ describe("without an abort", () => {
   });
 
   test("the last attempt dead-letters, and says what it died of", () => {
-    const count = { attempt: 5, budget: 5 };
-    const { ending } = decideEnding({ ...FACTS, handler: failure, count });
+    const history = { failures: 4, interruptions: 7, crashes: 1, putOffs: 2 };
+    const { ending } = decideEnding({ ...FACTS, handler: failure, history });
     expect(ending).toEqual({
       kind: "dead-letter",
-      reason: { code: "attempts-exhausted", detail: "attempt 5 of 5 failed: no printer" },
+      reason: {
+        code: "attempts-exhausted",
+        detail: "attempt 5 of 5 failed: no printer",
+        counts: { failures: 5, interruptions: 7, crashes: 1, put_offs: 2 },
+      },
     });
   });
 
+  test("counts that nobody counted are not told", () => {
+    const { ending } = decideEnding({
+      ...FACTS,
+      handler: failure,
+      history: historyByReceives(15),
+      budgets: receiveBudgets(15),
+    });
+    expect(ending).toEqual({
+      kind: "dead-letter",
+      reason: { code: "attempts-exhausted", detail: "attempt 15 of 15 failed: no printer" },
+    });
+  });
+
+  test("only failures are attempts: however often it was stopped or put off, it is tried again", () => {
+    const history = { failures: 0, interruptions: 900, crashes: 900, putOffs: 900 };
+    expect(decide({ handler: failure, history })).toBe("failed: retry in 2500");
+  });
+
+  test("who asks to come back at once waits longer each time, a minute at most", () => {
+    const delays = [0, 1, 2, 5, 6, 100].map((putOffs) => {
+      const history = { ...FACTS.history, putOffs };
+      return decide({ handler: threw(new RetryLaterError(0)), history });
+    });
+    expect(delays).toEqual([
+      "retry-later: retry in 1000",
+      "retry-later: retry in 2000",
+      "retry-later: retry in 4000",
+      "retry-later: retry in 32000",
+      "retry-later: retry in 60000",
+      "retry-later: retry in 60000",
+    ]);
+  });
+
+  test("who asks for more gets what it asked for", () => {
+    const history = { ...FACTS.history, putOffs: 100 };
+    const handler = threw(new RetryLaterError(7_200_000));
+    expect(decide({ handler, history })).toBe("retry-later: retry in 7200000");
+  });
+
   test("nothing vanishes where there is no dead-letter queue: it waits longer and longer", () => {
-    const changes = { canDeadLetter: false, count: { attempt: 9, budget: 5 } };
+    const changes = { canDeadLetter: false, history: { ...FACTS.history, failures: 8 } };
     expect(decide({ ...changes, handler: failure })).toBe("failed: retry in 450000");
     expect(decide({ ...changes, handler: threw(new PermanentJobError("x")) })).toBe(
       "failed: retry in 900000",
@@ -135,16 +186,18 @@ describe("after an abort", () => {
     const { ending } = decideEnding({
       ...FACTS,
       abortCause: "job-timeout",
-      count: { attempt: 5, budget: 5 },
+      history: { ...FACTS.history, failures: 4 },
     });
     expect(ending).toMatchObject({
       reason: { detail: "attempt 5 of 5 failed: it took longer than its limit" },
     });
   });
 
-  test("an interruption never dead-letters, however often it came (cashapp/misk 3892; elizaOS/eliza 17258)", () => {
-    const count = { attempt: 1_000, budget: 5 };
-    expect(decide({ abortCause: "drain-deadline", count })).toBe("interrupted: release ended in 0");
+  test("an interruption is released, however often it came: the next start judges it", () => {
+    const history = { ...FACTS.history, failures: 1_000, interruptions: 1_000 };
+    expect(decide({ abortCause: "drain-deadline", history })).toBe(
+      "interrupted: release ended in 0",
+    );
   });
 });
 
@@ -168,19 +221,25 @@ describe("over every run", () => {
     "job-timeout",
     "hold-limit",
   );
+  const upTo = (max: number) => fc.integer({ min: 0, max });
+  const histories = fc.record({
+    failures: upTo(10),
+    interruptions: upTo(20),
+    crashes: upTo(6),
+    putOffs: upTo(10),
+  });
   const runs = fc
     .record({
       handler: outcomes,
       abortCause: causes,
       signalWasRead: fc.boolean(),
-      attempt: fc.integer({ min: 1, max: 10 }),
+      history: histories,
       canDeadLetter: fc.boolean(),
     })
     .map(
-      ({ abortCause, attempt, ...facts }): RunFacts => ({
+      ({ abortCause, ...facts }): RunFacts => ({
         ...FACTS,
         ...facts,
-        count: { attempt, budget: 5 },
         ...(abortCause === undefined ? {} : { abortCause }),
       }),
     );
@@ -194,6 +253,39 @@ describe("over every run", () => {
         if (!facts.canDeadLetter) expect(ending.kind).not.toBe("dead-letter");
       }),
     );
+  });
+
+  test("the ledger is told of a failure only when there was one", () => {
+    fc.assert(
+      fc.property(runs, (facts) => {
+        const { outcome, ending } = decideEnding(facts);
+        const told = attemptEnding(outcome, ending).kind;
+        const hasThrown = facts.handler.kind === "threw";
+        const mayFail = hasThrown || facts.abortCause === "job-timeout";
+        const isCutShort =
+          facts.abortCause === "drain-deadline" || facts.abortCause === "hold-limit";
+        if (told === "failed") expect(mayFail).toBe(true);
+        if (told === "failed" && facts.canDeadLetter) expect(isCutShort).toBe(false);
+        if (told === "given-up") expect(facts.canDeadLetter).toBe(true);
+        if (told === "uncounted") expect(facts.abortCause).toBe("lease-lost");
+        if (told === "succeeded") expect(ending.kind).toBe("ack");
+      }),
+    );
+  });
+
+  test("the ledger is told all that it has words for (the generator is not vacuous)", () => {
+    const told = fc.sample(runs, 1_000).map((facts) => {
+      const { outcome, ending } = decideEnding(facts);
+      return attemptEnding(outcome, ending).kind;
+    });
+    expect([...new Set(told)].sort()).toEqual([
+      "failed",
+      "given-up",
+      "interrupted",
+      "put-off",
+      "succeeded",
+      "uncounted",
+    ]);
   });
 
   test("every outcome comes about (the generator is not vacuous)", () => {

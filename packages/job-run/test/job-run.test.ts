@@ -10,10 +10,25 @@ import {
 import { type Lease, openLeaseSource } from "@leasehold/lease";
 import { describe, expect, test } from "vitest";
 import { modelLeaseQueue } from "../../../test/support/model-lease-queue.ts";
-import { type JobEvent, JobRun, type RunParts } from "../index.ts";
+import {
+  type JobEvent,
+  JobRun,
+  type RunParts,
+  type RunPolicy,
+  receiveBudgets,
+  receiveCountLedger,
+} from "../index.ts";
 
 const anything: AnyJobDefinition["schema"] = {
   "~standard": { version: 1, vendor: "test", validate: (value) => ({ value }) },
+};
+
+const POLICY: RunPolicy = {
+  jobTimeoutMs: 43_200_000,
+  budgets: receiveBudgets(5),
+  ledgerTimeoutMs: 1_000,
+  backoff: { baseMs: 5_000, capMs: 900_000 },
+  unknownTypeGraceMs: 3_600_000,
 };
 
 async function setup(
@@ -50,12 +65,8 @@ async function setup(
         { type: "test.work", schema, handler: (_, context) => handler(context, clock) },
       ],
     ]),
-    policy: {
-      jobTimeoutMs: 43_200_000,
-      receiveBudget: 5,
-      backoff: { baseMs: 5_000, capMs: 900_000 },
-      unknownTypeGraceMs: 3_600_000,
-    },
+    policy: POLICY,
+    ledger: receiveCountLedger,
     draining: draining.signal,
     drainByMs: () => undefined,
     shortestDelayMs: () => 0,
@@ -64,7 +75,7 @@ async function setup(
     random: () => 0.5,
     ...more,
   });
-  return { clock, queue, run, lease, events, draining };
+  return { clock, queue, source, run, lease, events, draining };
 }
 
 describe("a run", () => {
@@ -120,6 +131,50 @@ describe("a run", () => {
     });
     expect(run.ignoredAbort).toBe(false);
     expect(queue.counts()).toMatchObject({ visible: 0, inFlight: 1 });
+  });
+
+  test("fails when its schema does not answer for as long as the job may run", async () => {
+    const schema: AnyJobDefinition["schema"] = {
+      "~standard": { version: 1, vendor: "test", validate: () => new Promise(() => {}) },
+    };
+    const policy = { ...POLICY, jobTimeoutMs: 30_000 };
+    const { clock, run, queue, events } = await setup(() => undefined, { schema, policy });
+    await clock.advance(29_999);
+    expect([run.phase, run.job?.jobId, events]).toEqual(["reading", "job-1", []]);
+    await clock.advance(1_000);
+    expect(await run.ended).toMatchObject({ outcome: "failed", ending: "retry" });
+    expect(events).toMatchObject([
+      { kind: "job.schema-timeout", attempt: 1, durationMs: 30_000, delayMs: 2_500 },
+    ]);
+    expect(queue.counts()).toMatchObject({ visible: 0, inFlight: 1 });
+    expect(run.started).toBe(false);
+  });
+
+  test("dead-letters what its schema never answers for, when the attempts are used up", async () => {
+    const schema: AnyJobDefinition["schema"] = {
+      "~standard": { version: 1, vendor: "test", validate: () => new Promise(() => {}) },
+    };
+    const policy = { ...POLICY, jobTimeoutMs: 30_000, budgets: receiveBudgets(1) };
+    const { clock, run, queue } = await setup(() => undefined, { schema, policy });
+    await clock.advance(31_000);
+    expect(await run.ended).toMatchObject({ outcome: "dead-lettered" });
+    const [copy] = await queue.takeDeadLetters();
+    expect(copy?.message.attributes["dead_letter_detail"]?.value).toBe(
+      "attempt 1 of 1 failed: its schema did not answer within 30000 ms",
+    );
+  });
+
+  test("leaves no timer of its schema behind when it is given up", async () => {
+    const schema: AnyJobDefinition["schema"] = {
+      "~standard": { version: 1, vendor: "test", validate: () => new Promise(() => {}) },
+    };
+    const policy = { ...POLICY, jobTimeoutMs: 3_600_000 };
+    const { clock, run, source } = await setup(() => undefined, { schema, policy });
+    await clock.settle();
+    run.abandon(0);
+    await clock.advance(100);
+    source.close();
+    expect(clock.pendingTimers).toBe(0);
   });
 
   test("is over for its worker when it is given up, whatever its handler says later", async () => {

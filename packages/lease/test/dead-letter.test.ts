@@ -44,6 +44,14 @@ describe("deadLetterCopy", () => {
     });
   });
 
+  test("says how it came to that in numbers, when there are any", () => {
+    const counts = { failures: 5, crashes: 1 };
+    const copy = deadLetterCopy(message(), { ...reason, counts }, source);
+    expect(copy.attributes["dead_letter_source"]?.value).toBe(
+      '{"queue":"jobs","message_id":"m-1","receive_count":3,"counts":{"failures":5,"crashes":1}}',
+    );
+  });
+
   test("of a FIFO message is a new message at every receive", () => {
     const copy = deadLetterCopy(message({ deduplicationId: "job-1" }), reason, {
       queueName: "jobs.fifo",

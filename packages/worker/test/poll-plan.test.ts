@@ -22,6 +22,7 @@ const READY: PollFacts = {
   isMemoryShort: false,
   holdRoom: Number.POSITIVE_INFINITY,
   isCrowded: false,
+  isClosed: false,
 };
 
 /** A queue alone: all that is free is its room. */
@@ -57,6 +58,7 @@ describe("the next poll", () => {
     ],
     ["asks for no more than may be held", { holdRoom: 3 }, { kind: "poll", maxMessages: 3 }],
     ["asks for one when no more may be held", { holdRoom: 0 }, { kind: "poll", maxMessages: 1 }],
+    ["asks for nothing while a job runs alone", { isClosed: true }, { kind: "wait" }],
     [
       "asks for one while held messages stand in slots",
       { ...alone(20, 11), isCrowded: true, holdRoom: 0 },

@@ -1,0 +1,54 @@
+/** Begins an attempt when it may begin: at once, or, for a suspect, with no other job beside it. */
+
+import type { JobIdentity } from "@leasehold/job";
+import type { Lease } from "@leasehold/lease";
+import { type Attempt, type LedgerStep, openAttempt } from "./attempt.ts";
+import type { RunParts } from "./run-parts.ts";
+import { decideStart, type StartDecision } from "./start-decision.ts";
+
+/** What an attempt is begun with. */
+export interface AttemptStartParts {
+  readonly lease: Lease;
+  readonly job: JobIdentity;
+  readonly run: Pick<RunParts, "ledger" | "policy" | "clock" | "turnAlone">;
+  readonly onUncounted: (during: LedgerStep, error: unknown) => void;
+  /** Whether to go on after a wait; when not, the message has been given back. */
+  readonly wait: (turn: Promise<void>, limit: WaitLimit) => Promise<boolean>;
+}
+
+/** How long to wait at most, and how long the message stays away when that was too short. */
+export interface WaitLimit {
+  readonly patienceMs: number;
+  readonly delayMs: number;
+}
+
+/**
+ * Opens the attempt, again after each wait; `undefined` when its message was given back.
+ *
+ * A suspect that waits runs nothing: its start is taken back, so that it is not blamed for what kills
+ * the worker meanwhile. It waits no longer than a job may run by the contract, for one that still runs
+ * then may never end, and everybody else waits as well; then it stays away for as long as it waited.
+ */
+export async function beginAttempt(parts: AttemptStartParts): Promise<Attempt | undefined> {
+  const { lease, job, run, onUncounted } = parts;
+  const { ledger, clock, policy } = run;
+  const { messageId, receiveCount } = lease.message;
+  const { budgets, ledgerTimeoutMs: timeoutMs } = policy;
+  for (;;) {
+    const attempt = await openAttempt(
+      { job, messageId, receiveCount },
+      { ledger, clock, budgets, timeoutMs, onUncounted },
+    );
+    const isSuspect = startOf(attempt, lease).kind === "run-alone";
+    const turn = isSuspect ? run.turnAlone?.(lease) : undefined;
+    if (turn === undefined) return attempt;
+    await attempt.end({ kind: "uncounted" });
+    const patienceMs = policy.jobTimeoutMs;
+    if (!(await parts.wait(turn, { patienceMs, delayMs: patienceMs }))) return undefined;
+  }
+}
+
+/** How the attempt may start. */
+export function startOf({ history, budgets }: Attempt, { canDeadLetter }: Lease): StartDecision {
+  return decideStart({ history, budgets, canDeadLetter });
+}

@@ -1,0 +1,39 @@
+/** Calls a handler, and puts what it did into words. */
+
+import type { Decision, HandlerOutcome } from "./job-ending.ts";
+import type { JobEvent } from "./job-event.ts";
+import type { RunContext } from "./run-context.ts";
+import { describeThrown } from "./thrown.ts";
+
+/** The part of `job.ended` that depends on the handler. */
+export type EndWords = Pick<
+  Extract<JobEvent, { readonly kind: "job.ended" }>,
+  "outcome" | "error" | "delayMs"
+>;
+
+/** The lease was given back over the handler's head: whatever it says now comes too late. */
+export const GIVEN_BACK: Decision = {
+  outcome: "interrupted",
+  ending: { kind: "release", delayMs: 0, class: "ignored-abort" },
+};
+
+/** Whatever the handler does, at once or later, becomes a value. */
+export async function callHandler(
+  call: () => unknown,
+  context: RunContext,
+): Promise<HandlerOutcome> {
+  try {
+    return { kind: "returned", saidDone: context.isDone(await call()) };
+  } catch (thrown) {
+    return { kind: "threw", thrown };
+  }
+}
+
+/** What is told of the run's end. */
+export function wordsOf({ outcome, ending }: Decision, handler: HandlerOutcome): EndWords {
+  return {
+    outcome,
+    ...(handler.kind === "threw" ? { error: describeThrown(handler.thrown) } : {}),
+    ...(ending.kind === "retry" ? { delayMs: ending.delayMs } : {}),
+  };
+}
