@@ -27,6 +27,8 @@ export async function billingWorker(config: BillingConfig): Promise<WorkerProces
   });
   return {
     ...{ contract, admin, version, extender },
+    // Several workers run at once, and a memory of one dies with it: receives are what all see alike.
+    attempts: "receive-count",
     jobs: billingJobs({ invoices, receipts, renderPool }),
     sqs: {
       region: aws.region,

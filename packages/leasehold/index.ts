@@ -28,6 +28,7 @@ export {
   type SendResult,
 } from "@leasehold/producer";
 export type { ShutdownReport, Worker, WorkerEvent, WorkerOptions } from "@leasehold/worker";
+export type { AttemptsChoice } from "./attempts-choice.ts";
 export { QueueLookUpError } from "./errors.ts";
 export type { ExtenderChoice } from "./extender-choice.ts";
 export { createService, type Service, type ServiceParts } from "./leasehold.ts";

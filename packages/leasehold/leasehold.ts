@@ -20,6 +20,7 @@ import {
 import { memoryReader } from "@leasehold/process-host";
 import { createProducer, type Producer } from "@leasehold/producer";
 import { createWorker, type Worker, type WorkerOptions } from "@leasehold/worker";
+import { type AttemptsChoice, openAttemptLedger } from "./attempts-choice.ts";
 import { type ExtenderChoice, openExtenderThread } from "./extender-choice.ts";
 import { gatedLeaseQueue } from "./gated-lease-queue.ts";
 import { QueueDirectory, type QueueUrls } from "./queue-directory.ts";
@@ -44,6 +45,12 @@ export interface ServiceParts {
    * @defaultValue "inline"
    */
   readonly extender?: ExtenderChoice;
+  /**
+   * What counts the attempts of jobs. With `"memory"` or a ledger the queues' `maxReceiveCount` should
+   * be 100 (FIFO 1,000), or SQS dead-letters jobs that have budgets left; the worker warns of it.
+   * @defaultValue "receive-count"
+   */
+  readonly attempts?: AttemptsChoice;
   /** Which queue a child job goes to, by its type. @defaultValue the contract's first queue */
   readonly queueOfChild?: (jobType: string) => string;
   /** @defaultValue a random name */
@@ -111,6 +118,7 @@ class Wiring {
 
   worker(): Worker {
     const { contract, jobs, options, workerId, version } = this.#parts;
+    const attemptLedger = openAttemptLedger(this.#parts.attempts);
     return createWorker({
       ...{ contract, jobs, clock: this.#clock },
       queues: contract.queues.map((queue) => this.#leaseQueue(queue)),
@@ -121,6 +129,7 @@ class Wiring {
           return await producer.sendJob(job);
         },
       },
+      ...(attemptLedger === undefined ? {} : { attemptLedger }),
       ...(this.#extenderThread === undefined ? {} : { extenderThread: this.#extenderThread }),
       ...(options === undefined ? {} : { options }),
       ...(workerId === undefined ? {} : { workerId }),

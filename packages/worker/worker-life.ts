@@ -27,7 +27,7 @@ import { StartGate } from "./start-gate.ts";
 import { Tally } from "./tally.ts";
 import { capsOf, leaseOptionsOf, runPolicyOf } from "./timings-use.ts";
 import type { WorkerEvent, WorkerPhase } from "./worker-event.ts";
-import type { WorkerParts } from "./worker-parts.ts";
+import { receiveWarnings, type WorkerParts } from "./worker-parts.ts";
 import type { WorkerSnapshot } from "./worker-snapshot.ts";
 
 interface WorkedQueue extends DrainedQueue {
@@ -93,7 +93,8 @@ export class WorkerLife {
   start(): Promise<void> {
     if (this.#isStarted || this.#drain !== undefined) return this.#started.promise;
     this.#isStarted = true;
-    for (const { rule, message, mend } of verifyContract(this.#parts.contract).warnings) {
+    const { warnings } = verifyContract(this.#parts.contract);
+    for (const { rule, message, mend } of [...warnings, ...receiveWarnings(this.#parts)]) {
       this.#emit({ kind: "worker.contract-warning", rule, message, mend });
     }
     this.#pulse.start();

@@ -43,6 +43,13 @@ export interface WorkerParts {
   readonly random?: () => number;
 }
 
+/** One finding that keeps no worker from starting. */
+export interface Warning {
+  readonly rule: string;
+  readonly message: string;
+  readonly mend: string;
+}
+
 /**
  * Refuses parts that do not belong together.
  *
@@ -53,6 +60,22 @@ export function assertFit(parts: WorkerParts): void {
   assertContract(parts.contract);
   const problems = [...queueProblems(parts), ...jobProblems(parts)];
   if (problems.length > 0) throw new InvalidOptionsError("worker", problems);
+}
+
+/** Receives that leave our budgets the last word, as the contract's B9 asks for with a ledger. */
+const RECEIVES_WITH_LEDGER = { standard: 100, fifo: 1_000 } as const;
+
+/** What fits, and costs jobs their reason: SQS dead-letters before the budgets of a ledger do. */
+export function receiveWarnings({ contract, attemptLedger }: WorkerParts): readonly Warning[] {
+  if (attemptLedger === undefined) return [];
+  return contract.queues.flatMap(({ name, fifo, maxReceiveCount }, index) => {
+    const needed = fifo ? RECEIVES_WITH_LEDGER.fifo : RECEIVES_WITH_LEDGER.standard;
+    if (maxReceiveCount >= needed) return [];
+    const message =
+      `queue ${name}: maxReceiveCount ${maxReceiveCount} should be at least ${needed}, since a ` +
+      "ledger counts attempts: SQS may dead-letter jobs that have budgets left, without a reason";
+    return [{ rule: "B9", message, mend: `raise queues[${index}].maxReceiveCount to ${needed}` }];
+  });
 }
 
 function queueProblems({ contract, queues }: WorkerParts): readonly string[] {

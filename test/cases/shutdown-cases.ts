@@ -191,12 +191,12 @@ export const shutdownCases: readonly FieldCase[] = [
     report: "cashapp/misk 3892; elizaOS/eliza 17258",
     symptom: "deploys eat retries, jobs end in the dead-letter queue",
     right: "interruptions are counted apart from failures",
-    file: "packages/job-run/test/job-ending.test.ts",
-    test: "an interruption never dead-letters, however often it came",
+    file: "packages/worker/test/attempts.test.ts",
+    test: "by twenty deploys are no failures",
     break: {
       file: "packages/job-run/job-ending.ts",
-      find: 'abortCause === "job-timeout" ? afterFailure(facts) : interrupted(facts)',
-      replace: "afterFailure(facts)",
+      find: 'return { kind: "interrupted" };',
+      replace: 'return { kind: "failed" };',
     },
   },
   {

@@ -301,6 +301,31 @@ describe("a suspect", () => {
   });
 });
 
+describe("a ledger beside a queue that dead-letters soon", () => {
+  test.each<[number, string[]]>([
+    [
+      17,
+      [
+        "queue jobs: maxReceiveCount 17 should be at least 100, since a ledger counts attempts: SQS " +
+          "may dead-letter jobs that have budgets left, without a reason",
+      ],
+    ],
+    [100, []],
+  ])("is warned of with maxReceiveCount %i", async (maxReceiveCount, warnings) => {
+    const queues = [{ name: "jobs", maxReceiveCount }];
+    const world = await setup({ contract: { queues } });
+    const told = world.heard("worker.contract-warning").filter(({ rule }) => rule === "B9");
+    expect(told.map(({ message }) => message)).toEqual(warnings);
+  });
+
+  test("is nobody's concern where receives count", async () => {
+    const world = await openWorld();
+    void world.worker.start();
+    await world.clock.settle();
+    expect(world.heard("worker.contract-warning")).toEqual([]);
+  });
+});
+
 describe("a ledger that is down", () => {
   const down: AttemptLedger = { open: () => Promise.reject(new Error("no table")) };
 
