@@ -1,6 +1,8 @@
 import { ManualClock } from "@leasehold/clock/manual";
 import {
   type AnyJobDefinition,
+  type AttemptLedger,
+  type AttemptOpening,
   type JobContext,
   parseJobId,
   parseJobType,
@@ -31,15 +33,37 @@ const POLICY: RunPolicy = {
   unknownTypeGraceMs: 3_600_000,
 };
 
+/** A ledger that knows nothing and takes its time; `told` is what it was told. */
+function slowLedger({ openMs = 0, endMs = 0 }: { openMs?: number; endMs?: number }) {
+  const clock = new ManualClock();
+  const told: string[] = [];
+  const opening: AttemptOpening = {
+    kind: "open",
+    history: { failures: 0, interruptions: 0, crashes: 0, putOffs: 0 },
+    end: async ({ kind }) => {
+      told.push(kind);
+      await clock.sleep(endMs);
+    },
+  };
+  const ledger: AttemptLedger = {
+    open: async () => {
+      await clock.sleep(openMs);
+      return opening;
+    },
+  };
+  return { parts: { clock, ledger }, told };
+}
+
 async function setup(
   handler: (context: JobContext, clock: ManualClock) => unknown,
   changes: Partial<RunParts> & {
+    readonly clock?: ManualClock;
     readonly maxHoldMs?: number;
     readonly schema?: AnyJobDefinition["schema"];
   } = {},
 ) {
   const { maxHoldMs = 43_200_000, schema = anything, ...more } = changes;
-  const clock = new ManualClock();
+  const clock = changes.clock ?? new ManualClock();
   const queue = await modelLeaseQueue({ clock });
   const source = openLeaseSource({
     ...{ queue, clock, onEvent: () => {}, random: () => 0.5 },
@@ -175,6 +199,65 @@ describe("a run", () => {
     await clock.advance(100);
     source.close();
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  test("writes how it ended before it settles, and frees its slot before that", async () => {
+    const { parts, told } = slowLedger({ endMs: 500 });
+    const { clock, run, queue } = await setup(() => undefined, parts);
+    const order: string[] = [];
+    void run.worked.then(() => order.push(`worked at ${clock.monotonicMs()}`));
+    await clock.advance(499);
+    expect([order, told, queue.calls.filter(({ kind }) => kind === "delete")]).toEqual([
+      ["worked at 0"],
+      ["succeeded"],
+      [],
+    ]);
+    await clock.advance(200);
+    expect(await run.ended).toMatchObject({ outcome: "succeeded" });
+  });
+
+  test("settles a message all the same when its end cannot be written in time", async () => {
+    const { parts, told } = slowLedger({ endMs: 3_600_000 });
+    const { clock, run, events } = await setup(() => undefined, parts);
+    await clock.advance(1_200);
+    expect(await run.ended).toMatchObject({ outcome: "succeeded" });
+    expect(told).toEqual(["succeeded"]);
+    expect(events.filter(({ kind }) => kind === "job.uncounted")).toMatchObject([
+      { during: "end", error: { name: "LedgerTimeoutError" } },
+    ]);
+  });
+
+  test("takes its start back when the drain begins while its ledger is asked", async () => {
+    const { parts, told } = slowLedger({ openMs: 500 });
+    const { clock, run, draining, queue } = await setup(() => undefined, parts);
+    await clock.advance(100);
+    draining.abort();
+    await clock.advance(1_000);
+    expect(await run.ended).toMatchObject({ outcome: "unstarted", ending: "release" });
+    expect([run.started, told]).toEqual([false, ["uncounted"]]);
+    expect(queue.counts()).toMatchObject({ visible: 1 });
+  });
+
+  test("takes its start back when it is given up while its ledger is asked", async () => {
+    const { parts, told } = slowLedger({ openMs: 500 });
+    const { clock, run } = await setup(() => undefined, parts);
+    await clock.advance(100);
+    run.abandon(0);
+    await clock.advance(1_000);
+    expect(await run.ended).toMatchObject({ outcome: "unstarted" });
+    expect([run.started, told]).toEqual([false, ["uncounted"]]);
+  });
+
+  test("gives a message back at once when it is given up, whatever its ledger does", async () => {
+    const { parts, told } = slowLedger({ endMs: 900 });
+    const { clock, run, queue } = await setup((_, time) => time.sleep(60_000), parts);
+    await clock.advance(100);
+    run.abandon(5_000);
+    await clock.advance(100);
+    expect(queue.calls.filter(({ kind }) => kind === "changeVisibility")).toHaveLength(1);
+    expect(told).toEqual(["interrupted"]);
+    await clock.advance(1_000);
+    expect(await run.ended).toMatchObject({ outcome: "interrupted" });
   });
 
   test("is over for its worker when it is given up, whatever its handler says later", async () => {
