@@ -5,13 +5,13 @@ import type { Lease } from "@leasehold/lease";
 import { type Attempt, type LedgerStep, openAttempt } from "./attempt.ts";
 import type { RunParts } from "./run-parts.ts";
 import { decideStart, type StartDecision } from "./start-decision.ts";
+import { describeThrown } from "./thrown.ts";
 
 /** What an attempt is begun with. */
 export interface AttemptStartParts {
   readonly lease: Lease;
   readonly job: JobIdentity;
-  readonly run: Pick<RunParts, "ledger" | "policy" | "clock" | "turnAlone">;
-  readonly onUncounted: (during: LedgerStep, error: unknown) => void;
+  readonly run: Pick<RunParts, "ledger" | "policy" | "clock" | "turnAlone" | "onEvent">;
   /** Whether to go on after a wait; when not, the message has been given back. */
   readonly wait: (turn: Promise<void>, limit: WaitLimit) => Promise<boolean>;
 }
@@ -30,8 +30,12 @@ export interface WaitLimit {
  * then may never end, and everybody else waits as well; then it stays away for as long as it waited.
  */
 export async function beginAttempt(parts: AttemptStartParts): Promise<Attempt | undefined> {
-  const { lease, job, run, onUncounted } = parts;
+  const { lease, job, run } = parts;
   const { ledger, clock, policy } = run;
+  const onUncounted = (during: LedgerStep, thrown: unknown) => {
+    const error = describeThrown(thrown);
+    run.onEvent({ kind: "job.uncounted", lease: lease.ref, job, during, error });
+  };
   const { messageId, receiveCount } = lease.message;
   const { budgets, ledgerTimeoutMs: timeoutMs } = policy;
   for (;;) {

@@ -108,6 +108,7 @@ export type JobEvent =
       readonly outcome: JobOutcome;
       /** How long it was waited for. */
       readonly durationMs: number;
+      readonly error?: { readonly name: string; readonly message: string; readonly stack?: string };
       /** For `failed`: when it is wanted again. */
       readonly delayMs?: number;
     }

@@ -14,12 +14,12 @@ import {
   type RunOutcome,
 } from "./job-ending.ts";
 import type { JobEvent } from "./job-event.ts";
-import { checkMessage, identityOf, type JobReading, readMessage } from "./read-job.ts";
+import { ageOf, checkMessage, identityOf, type JobReading, readMessage } from "./read-job.ts";
 import { RunContext } from "./run-context.ts";
 import type { RunEnd, RunParts } from "./run-parts.ts";
 import { settle } from "./settlement.ts";
-import { codeOf, describeThrown } from "./thrown.ts";
-import { malformedEvent, putOffUnknown, refuseMalformed, unknownTypeEvent } from "./turned-away.ts";
+import { codeOf } from "./thrown.ts";
+import { turnAway } from "./turned-away.ts";
 import { awaitTurn } from "./waiting-turn.ts";
 
 /** Where a run stands; `held` until its turn has come, `ending` once its handler has ended. */
@@ -131,13 +131,8 @@ export class JobRun {
 
   /** Its attempt, on a lease that runs; `undefined` when nothing may be run. */
   async #begin(job: JobIdentity): Promise<Attempt | undefined> {
-    const { lease } = this;
     const attempt = await beginAttempt({
-      ...{ lease, job, run: this.#parts },
-      onUncounted: (during, thrown) => {
-        const error = describeThrown(thrown);
-        this.#emit({ kind: "job.uncounted", lease: lease.ref, job, during, error });
-      },
+      ...{ lease: this.lease, job, run: this.#parts },
       wait: (turn, limit) => this.#wait(turn, limit),
     });
     if (attempt === undefined) return undefined;
@@ -197,28 +192,20 @@ export class JobRun {
 
   /** Nobody knows whether its payload is right, so it counts as a failure and is tried again. */
   async #failUnread({ job, error }: Reading<"unanswered">, attempt: Attempt): Promise<void> {
-    const { outcome, ending } = this.#decide({ kind: "threw", thrown: error }, attempt);
-    const about = { lease: this.lease.ref, job, attempt: attempt.number, outcome };
-    const delay = ending.kind === "retry" ? { delayMs: ending.delayMs } : {};
-    this.#emit({ kind: "job.schema-timeout", ...about, durationMs: error.timeoutMs, ...delay });
-    await this.#end(outcome, ending);
+    const handler = { kind: "threw", thrown: error } as const;
+    const decision = this.#decide(handler, attempt);
+    const figures = { attempt: attempt.number, durationMs: error.timeoutMs };
+    const words = { ...figures, ...wordsOf(decision, handler) };
+    this.#emit({ kind: "job.schema-timeout", lease: this.lease.ref, job, ...words });
+    await this.#end(decision.outcome, decision.ending);
   }
 
   /** A message that is no job, or none that this worker knows. */
   async #turnAway(reading: Reading<"malformed" | "unknown">): Promise<void> {
-    const { lease } = this;
-    const { backoff, unknownTypeGraceMs } = this.#parts.policy;
-    const { receiveCount } = lease.message;
-    const { canDeadLetter, ref } = lease;
-    const facts = { canDeadLetter, receiveCount, backoff };
-    if (reading.kind === "malformed") {
-      const ending = refuseMalformed(reading, facts);
-      this.#emit(malformedEvent(ref, reading, ending));
-      return await this.#end("malformed", ending);
-    }
-    const ending = putOffUnknown(reading, { ...facts, ageMs: this.#ageMs(), unknownTypeGraceMs });
-    this.#emit(unknownTypeEvent(ref, reading, ending));
-    await this.#end("unknown-type", ending);
+    const { policy, clock } = this.#parts;
+    const { outcome, ending, event } = turnAway(reading, this.lease, policy, clock);
+    this.#emit(event);
+    await this.#end(outcome, ending);
   }
 
   async #work({ job, definition }: Reading<"job">, attempt: Attempt): Promise<void> {
@@ -228,7 +215,7 @@ export class JobRun {
     const context = this.#openContext(job, attempt.number, timeoutMs);
     const started = { lease: this.lease.ref, job: identity, attempt: attempt.number };
     const startedAtMs = clock.monotonicMs();
-    this.#emit({ kind: "job.started", ...started, ageMs: this.#ageMs(job.createdAtMs) });
+    this.#emit({ kind: "job.started", ...started, ageMs: ageOf(this.lease.message, clock, job) });
     const handler = await callHandler(() => definition.handler(job, context.forHandler()), context);
     context.close();
     const decision = this.#isAbandoned ? GIVEN_BACK : this.#decide(handler, attempt, context);
@@ -304,13 +291,6 @@ export class JobRun {
     this.#worked.resolve();
     const settled: EndOutcome = { kind: "lapsing", visibleInMs: this.lease.expiresInMs() };
     this.#ended.resolve({ outcome: "unstarted", ending: "release", settled, fault });
-  }
-
-  /** Since the producer's send, by SQS's clock, or by the producer's when SQS did not say. */
-  #ageMs(createdAtMs?: number): number {
-    const { sentAtMs } = this.lease.message;
-    const bornAtMs = sentAtMs > 0 ? sentAtMs : createdAtMs;
-    return bornAtMs === undefined ? 0 : Math.max(0, this.#parts.clock.wallMs() - bornAtMs);
   }
 
   #emit(event: JobEvent): void {

@@ -110,6 +110,16 @@ async function checkJob({ job: raw, definition }: UncheckedJob): Promise<JobRead
   return { kind: "job", job, definition };
 }
 
+/** Since the producer's send, by SQS's clock, or by the producer's when SQS did not say. */
+export function ageOf(
+  { sentAtMs }: ReceivedMessage,
+  clock: Clock,
+  job?: Pick<Job, "createdAtMs">,
+): number {
+  const bornAtMs = sentAtMs > 0 ? sentAtMs : job?.createdAtMs;
+  return bornAtMs === undefined ? 0 : Math.max(0, clock.wallMs() - bornAtMs);
+}
+
 /** Who the job is, without what it carries. */
 export function identityOf({ tenantId, jobId, jobType }: JobIdentity): JobIdentity {
   return { tenantId, jobId, jobType };

@@ -1,6 +1,7 @@
 /** One received message while this process holds it: its state, its time, and who hears of it. */
 
 import { elapsedMs, type Moment, now } from "@leasehold/clock";
+import type { Arrival } from "./arrival.ts";
 import { LeaseLostError } from "./errors.ts";
 import type { ExtendedLease } from "./extended-lease.ts";
 import type { LeaseTimes } from "./extension-plan.ts";
@@ -8,7 +9,7 @@ import type { DeadLetterReason, EndOutcome, Lease } from "./lease.ts";
 import { endingEvent, endOutcome, type LeaseEnding } from "./lease-ending.ts";
 import type { LeaseRef, ReleaseClass } from "./lease-event.ts";
 import type { KeptTerm, LeaseKeeper } from "./lease-keeper.ts";
-import type { CallAnswer, Receipt, ReceivedMessage } from "./lease-queue.ts";
+import type { CallAnswer, ReceivedMessage } from "./lease-queue.ts";
 import {
   isOpen,
   type LeaseState,
@@ -22,14 +23,6 @@ import { MAX_HOLD_MS } from "./limits.ts";
 
 /** What every lease of one queue shares. */
 export type LeaseSurroundings = Surroundings<HeldLease>;
-
-/** A receipt and when it came. */
-export interface Arrival {
-  readonly receipt: Receipt;
-  /** When the receive was sent. */
-  readonly sentAt: Moment;
-  readonly answeredAt: Moment;
-}
 
 /** Kept back of the twelve hours, to stop a run and release its message. */
 const STOP_MARGIN_MS = 30_000;
@@ -178,14 +171,12 @@ export class HeldLease implements Lease, ExtendedLease {
   }
 
   deadLetter(reason: DeadLetterReason, refusedDelayMs?: number): Promise<EndOutcome> {
-    const otherwise = refusedDelayMs === undefined ? {} : { refusedDelayMs };
-    return this.#end({ kind: "dead-letter", reason, ...otherwise });
+    return this.#end({ kind: "dead-letter", reason, refusedDelayMs });
   }
 
   /** Its copy is refused for good: what was to be a dead letter is retried after `delayMs`. */
   retryInstead(delayMs: number): void {
-    this.apply({ kind: "undeliverable" });
-    if (!this.isOpen) return;
+    if (!isOpen(this.apply({ kind: "undeliverable" }))) return;
     this.#ending = { kind: "retry", delayMs };
     this.#shared.settle(this, this.#ending);
   }

@@ -1,7 +1,8 @@
 /** Every lease held here: one record for each message, also when it comes twice. */
 
 import type { CancelTimer, Clock } from "@leasehold/clock";
-import { type Arrival, HeldLease, type LeaseSurroundings } from "./held-lease.ts";
+import type { Arrival } from "./arrival.ts";
+import { HeldLease, type LeaseSurroundings } from "./held-lease.ts";
 import type { LeaseEvent } from "./lease-event.ts";
 import { leftMs } from "./lease-term.ts";
 

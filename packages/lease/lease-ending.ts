@@ -13,7 +13,7 @@ export type LeaseEnding =
       readonly kind: "dead-letter";
       readonly reason: DeadLetterReason;
       /** When to retry the message if its copy is refused; it lapses without. */
-      readonly refusedDelayMs?: number;
+      readonly refusedDelayMs: number | undefined;
     };
 
 /** What is known when a lease has ended. */

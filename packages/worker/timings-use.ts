@@ -6,8 +6,14 @@ import type {
   ReceiveTimings,
   WorkerTimings,
 } from "@leasehold/deployment-contract";
-import type { AnyJobDefinition } from "@leasehold/job";
-import { type AttemptBudgets, type RunPolicy, receiveBudgets } from "@leasehold/job-run";
+import type { AnyJobDefinition, AttemptLedger } from "@leasehold/job";
+import {
+  type AttemptBudgets,
+  type RunParts,
+  type RunPolicy,
+  receiveBudgets,
+  receiveCountLedger,
+} from "@leasehold/job-run";
 import type { LeaseOptions } from "@leasehold/lease";
 
 /** How the leases of one queue are kept. */
@@ -23,8 +29,16 @@ export function leaseOptionsOf(lease: LeaseTimings, receive: ReceiveTimings): Le
   };
 }
 
-/** How long a run may take, and how often a job may fail. */
-export function runPolicyOf(
+/** What counts attempts, and the policy that suits it. */
+export function countingOf(
+  timings: Pick<WorkerTimings, "job" | "lease">,
+  ledger?: AttemptLedger,
+): Pick<RunParts, "ledger" | "policy"> {
+  const policy = runPolicyOf(timings, ledger !== undefined);
+  return { ledger: ledger ?? receiveCountLedger, policy };
+}
+
+function runPolicyOf(
   { job, lease }: Pick<WorkerTimings, "job" | "lease">,
   hasLedger: boolean,
 ): RunPolicy {

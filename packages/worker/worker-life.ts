@@ -2,14 +2,8 @@
 
 import { randomUUID } from "node:crypto";
 import type { Clock } from "@leasehold/clock";
-import { verifyContract, type WorkerTimings, workerTimings } from "@leasehold/deployment-contract";
-import {
-  describeThrown,
-  type JobEvent,
-  JobRun,
-  type RunParts,
-  receiveCountLedger,
-} from "@leasehold/job-run";
+import { type WorkerTimings, workerTimings } from "@leasehold/deployment-contract";
+import { describeThrown, type JobEvent, JobRun, type RunParts } from "@leasehold/job-run";
 import { type Lease, type LeaseEvent, type LeaseQueue, openLeaseSource } from "@leasehold/lease";
 import { type ClaimGivenUp, ClaimLoop } from "./claim-loop.ts";
 import { Drain, type DrainedQueue, type DrainOrder } from "./drain.ts";
@@ -25,9 +19,9 @@ import { Slots } from "./slots.ts";
 import { takeSnapshot } from "./snapshot-taker.ts";
 import { StartGate } from "./start-gate.ts";
 import { Tally } from "./tally.ts";
-import { capsOf, leaseOptionsOf, runPolicyOf } from "./timings-use.ts";
+import { capsOf, countingOf, leaseOptionsOf } from "./timings-use.ts";
 import type { WorkerEvent, WorkerPhase } from "./worker-event.ts";
-import { receiveWarnings, type WorkerParts } from "./worker-parts.ts";
+import { type WorkerParts, warningsOf } from "./worker-parts.ts";
 import type { WorkerSnapshot } from "./worker-snapshot.ts";
 
 interface WorkedQueue extends DrainedQueue {
@@ -93,8 +87,7 @@ export class WorkerLife {
   start(): Promise<void> {
     if (this.#isStarted || this.#drain !== undefined) return this.#started.promise;
     this.#isStarted = true;
-    const { warnings } = verifyContract(this.#parts.contract);
-    for (const { rule, message, mend } of [...warnings, ...receiveWarnings(this.#parts)]) {
+    for (const { rule, message, mend } of warningsOf(this.#parts)) {
       this.#emit({ kind: "worker.contract-warning", rule, message, mend });
     }
     this.#pulse.start();
@@ -182,10 +175,9 @@ export class WorkerLife {
     const { clock, jobs, sender, attemptLedger } = this.#parts;
     return {
       ...{ clock, random },
-      ledger: attemptLedger ?? receiveCountLedger,
+      ...countingOf(this.#timings, attemptLedger),
       ...(sender === undefined ? {} : { sender }),
       jobs: new Map(jobs.map((definition) => [definition.type, definition])),
-      policy: runPolicyOf(this.#timings, attemptLedger !== undefined),
       turn: (lease, job) => this.#gate.turn(lease, job),
       turnAlone: (lease) => this.#gate.turnAlone(lease),
       draining: this.#draining.signal,

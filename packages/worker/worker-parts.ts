@@ -1,7 +1,11 @@
 /** What a worker is made of, and whether the parts fit together. */
 
 import type { Clock } from "@leasehold/clock";
-import { assertContract, type DeploymentContract } from "@leasehold/deployment-contract";
+import {
+  assertContract,
+  type DeploymentContract,
+  verifyContract,
+} from "@leasehold/deployment-contract";
 import type { AnyJobDefinition, AttemptLedger, JobSender } from "@leasehold/job";
 import type { ExtenderThread, LeaseQueue } from "@leasehold/lease";
 import { InvalidOptionsError } from "@leasehold/options";
@@ -65,8 +69,13 @@ export function assertFit(parts: WorkerParts): void {
 /** Receives that leave our budgets the last word, as the contract's B9 asks for with a ledger. */
 const RECEIVES_WITH_LEDGER = { standard: 100, fifo: 1_000 } as const;
 
-/** What fits, and costs jobs their reason: SQS dead-letters before the budgets of a ledger do. */
-export function receiveWarnings({ contract, attemptLedger }: WorkerParts): readonly Warning[] {
+/** What keeps no worker from starting, and should be known. */
+export function warningsOf(parts: WorkerParts): readonly Warning[] {
+  return [...verifyContract(parts.contract).warnings, ...receiveWarnings(parts)];
+}
+
+/** What costs jobs their reason: SQS dead-letters before the budgets of a ledger do. */
+function receiveWarnings({ contract, attemptLedger }: WorkerParts): readonly Warning[] {
   if (attemptLedger === undefined) return [];
   return contract.queues.flatMap(({ name, fifo, maxReceiveCount }, index) => {
     const needed = fifo ? RECEIVES_WITH_LEDGER.fifo : RECEIVES_WITH_LEDGER.standard;
