@@ -49,6 +49,7 @@ export const entrances: Readonly<Record<string, string>> = {
   "@leasehold/clock/manual": "tests only",
   "@leasehold/billing-worker/target": "the service as plain data, for whoever runs it",
   "@leasehold/billing-worker/contract": "the numbers alone: no SDK, no environment behind them",
+  "@leasehold/billing-worker/payment-sandbox": "the local payment provider, for trials and drills",
 };
 
 /** Outside libraries, and the only places (package, or package/file) that may import them. */
@@ -69,6 +70,7 @@ export const outsideLibraries: Readonly<Record<string, readonly string[]>> = {
   dynalite: ["local-aws/embedded-dynamodb.ts"],
   pdfkit: ["billing-worker"],
   fontkit: ["billing-worker/receipt/receipt-fonts.ts"],
+  stripe: ["billing-worker/payment/stripe-payment-provider.ts"],
   piscina: ["billing-worker/receipt/render-pool.ts"],
   zod: ["billing-worker"],
   commander: ["cli"],
@@ -93,6 +95,7 @@ export const globals: readonly {
       "admin/healthcheck.ts",
       "cli",
       "billing-worker/main.ts",
+      "billing-worker/payment/payment-sandbox-main.ts",
       "local-aws/folder-lock.ts",
     ],
   },

@@ -37,3 +37,14 @@ export class InvalidConfigError extends Error {
     this.problems = problems;
   }
 }
+
+/** The local payment provider cannot run: its port, its file or its options cannot be used. */
+export class PaymentSandboxError extends Error {
+  override readonly name = "PaymentSandboxError";
+  readonly code = "PAYMENT_SANDBOX";
+
+  /** @param problem - what cannot be used, with its value, and what to do about it */
+  constructor(problem: string, options?: ErrorOptions) {
+    super(problem, options);
+  }
+}
