@@ -20,6 +20,8 @@ export interface BillingConfig {
   /** Its numbers fit each other only if `verifyContract` says so; the worker asks. */
   readonly contract: DeploymentContract;
   readonly aws: AwsConfig;
+  /** Absent when nothing is charged here. */
+  readonly payments?: PaymentConfig;
   /** Absolute. */
   readonly receiptsFolder: string;
   readonly renderThreads: number;
@@ -42,6 +44,12 @@ export interface AwsConfig {
   readonly dynamoDbEndpoint?: string;
 }
 
+/** Which account is charged; without an endpoint it is Stripe's API. */
+export interface PaymentConfig {
+  readonly secretKey: string;
+  readonly endpoint?: string;
+}
+
 /** Where probes and operators reach this process. */
 export interface AdminConfig {
   readonly host: string;
@@ -54,8 +62,9 @@ const MOST_DEFAULT_THREADS = 4;
 const LONGEST_TRIAL_MS = 3_600_000;
 
 /**
- * Reads the variables `AWS_REGION`, `AWS_ENDPOINT_URL[_SQS|_DYNAMODB]`, `LOG_LEVEL` and
- * `BILLING_*`, and `ECS_AGENT_URI`, which ECS itself sets. Credentials are the SDK's own matter.
+ * Reads the variables `AWS_REGION`, `AWS_ENDPOINT_URL[_SQS|_DYNAMODB]`, `LOG_LEVEL`,
+ * `STRIPE_SECRET_KEY` and `BILLING_*`, and `ECS_AGENT_URI`, which ECS itself sets. Credentials of
+ * AWS are the SDK's own matter.
  *
  * @throws InvalidConfigError naming every problem with its mend, misspelt `BILLING_*` included
  */
@@ -71,6 +80,7 @@ export function readConfig(environment: Environment = process.env): BillingConfi
     renderThreads: reader.wholeNumber("BILLING_RENDER_THREADS", defaultThreads(), 1, 64),
     renderAtLeastMs: reader.wholeNumber("BILLING_RENDER_MS", 0, 0, LONGEST_TRIAL_MS),
     extender: reader.word("BILLING_EXTENDER", "thread", ["thread", "inline"]),
+    ...readPayments(reader),
     admin: readAdmin(reader),
     ...(ecsAgentUri === undefined ? {} : { ecsAgentUri }),
     logLevel: reader.word<LogLevel>("LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),
@@ -112,6 +122,36 @@ function readAws(reader: EnvironmentReader): AwsConfig {
     ...(sqsEndpoint === undefined ? {} : { sqsEndpoint }),
     ...(dynamoDbEndpoint === undefined ? {} : { dynamoDbEndpoint }),
   };
+}
+
+/** No problem ever shows the key. */
+function readPayments(reader: EnvironmentReader): { readonly payments?: PaymentConfig } {
+  const secretKey = reader.optional("STRIPE_SECRET_KEY");
+  const endpoint = reader.address("BILLING_PAYMENT_ENDPOINT");
+  if (endpoint === undefined) {
+    if (secretKey === undefined) return {};
+    if (/^[sr]k_(?:test|live)_./.test(secretKey)) return { payments: { secretKey } };
+    const mend = "Take it from the API keys in Stripe's dashboard.";
+    const must = "be a secret key: sk_live_..., sk_test_..., rk_live_... or rk_test_...";
+    reader.refuse("STRIPE_SECRET_KEY", must, mend, "something else");
+    return {};
+  }
+  // Only the local payment provider is elsewhere: a live key must never leave this machine for it.
+  if (!isLoopback(endpoint)) {
+    const mend = "Leave it out for Stripe's own API.";
+    reader.refuse("BILLING_PAYMENT_ENDPOINT", "be an address of this machine", mend);
+  }
+  if (secretKey === undefined || !/^[sr]k_test_./.test(secretKey)) {
+    const got = secretKey === undefined ? "nothing" : "something else";
+    const mend = "For the local payment provider any such text does, for example sk_test_local.";
+    reader.refuse("STRIPE_SECRET_KEY", "be a key of test mode, sk_test_...", mend, got);
+    return {};
+  }
+  return { payments: { secretKey, endpoint } };
+}
+
+function isLoopback(address: string): boolean {
+  return ["127.0.0.1", "localhost", "[::1]"].includes(new URL(address).hostname);
 }
 
 function readAdmin(reader: EnvironmentReader): AdminConfig {

@@ -44,10 +44,11 @@ function contentHash(document: string): string {
 
 /** The payment as one attribute of the invoice. */
 export function paymentAttribute(payment: Payment): AttributeValue {
-  const { eventId, amountMinor, currency, paidAt, method } = payment;
+  const { eventId, paymentId, amountMinor, currency, paidAt, method } = payment;
   return {
     M: {
       eventId: { S: eventId },
+      ...(paymentId === undefined ? {} : { paymentId: { S: paymentId } }),
       amountMinor: { N: String(amountMinor) },
       currency: { S: currency },
       paidAt: { S: paidAt },
@@ -67,8 +68,10 @@ export function readInvoiceItem(item: InvoiceItem): Invoice {
 }
 
 function readPayment(item: InvoiceItem): Payment {
+  const paymentId = item["paymentId"]?.S;
   return {
     eventId: item["eventId"]?.S ?? "",
+    ...(paymentId === undefined ? {} : { paymentId }),
     amountMinor: Number(item["amountMinor"]?.N),
     currency: (item["currency"]?.S ?? "") as Payment["currency"],
     paidAt: item["paidAt"]?.S ?? "",

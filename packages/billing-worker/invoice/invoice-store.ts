@@ -19,7 +19,7 @@ export type IssueOutcome =
 /** What became of a payment. All but `paid` wrote nothing. */
 export type PaymentOutcome =
   | { readonly kind: "paid"; readonly invoice: PaidInvoice }
-  /** The same event had paid it before. */
+  /** The same event had paid it before, or another one about the same payment. */
   | { readonly kind: "already-paid"; readonly invoice: PaidInvoice }
   | { readonly kind: "paid-by-other-event"; readonly eventId: string }
   | { readonly kind: "amount-mismatch"; readonly invoice: Invoice }
@@ -40,7 +40,7 @@ export function judgePayment(
 ): PaymentOutcome | undefined {
   if (invoice === undefined) return { kind: "not-found" };
   const { payment: earlier } = invoice;
-  if (earlier !== undefined && earlier.eventId !== payment.eventId) {
+  if (earlier !== undefined && !isSamePayment(earlier, payment)) {
     return { kind: "paid-by-other-event", eventId: earlier.eventId };
   }
   if (invoice.currency !== payment.currency || invoice.totalMinor !== payment.amountMinor) {
@@ -48,4 +48,10 @@ export function judgePayment(
   }
   if (earlier === undefined) return undefined;
   return { kind: "already-paid", invoice: { ...invoice, payment: earlier } };
+}
+
+/** A charge of this service comes back as the provider's event, with another event id. */
+function isSamePayment(earlier: Payment, payment: Payment): boolean {
+  if (earlier.eventId === payment.eventId) return true;
+  return payment.paymentId !== undefined && earlier.paymentId === payment.paymentId;
 }

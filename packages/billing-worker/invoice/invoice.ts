@@ -66,10 +66,12 @@ export interface IssuedInvoice extends Omit<InvoiceDraft, "lines">, InvoiceTotal
   readonly tenantId: string;
 }
 
-/** A payment that the provider reported. */
+/** A payment that the provider reported, or that this service has charged. */
 export interface Payment {
-  /** The provider's id of the event; the same in every delivery of it. */
+  /** The provider's id of the event; the same in every delivery of it. For a charge, the payment's. */
   readonly eventId: string;
+  /** The provider's id of the payment: tells that an event reports what was charged here. */
+  readonly paymentId?: string;
   readonly amountMinor: number;
   readonly currency: CurrencyCode;
   /** An instant, ISO 8601 in UTC. */

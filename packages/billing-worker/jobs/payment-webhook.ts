@@ -22,6 +22,7 @@ export interface PaymentWebhookPayload extends Payment {
 /** What a webhook becomes as a job. */
 export const paymentWebhookPayload: z.ZodType<PaymentWebhookPayload> = z.object({
   eventId: line(200),
+  paymentId: line(200).exactOptional(),
   invoiceId,
   amountMinor: minorUnits.min(1),
   currency,
@@ -35,7 +36,8 @@ export interface PaymentWebhookParts {
 }
 
 /**
- * `payment.webhook`: its job id is the provider's event id. The same event again books nothing but
+ * `payment.webhook`: its job id is the provider's event id, which makes every delivery of the event
+ * the same job; another id is refused for good. The same event again books nothing but
  * asks for the receipt again, because the first run may have ended between the two; the receipt's
  * job has the same identity then, and rendering it twice makes the same file.
  */
@@ -50,7 +52,10 @@ export function paymentWebhook(
 }
 
 function webhookHandler({ invoices }: PaymentWebhookParts): JobHandler<PaymentWebhookPayload> {
-  return async ({ tenantId, payload: { invoiceId, ...payment } }, context) => {
+  return async ({ tenantId, jobId, payload: { invoiceId, ...payment } }, context) => {
+    if (jobId !== payment.eventId) {
+      throw new PermanentJobError(`the job id must be the id of its event, ${payment.eventId}`);
+    }
     const outcome = await invoices.pay({ tenantId, invoiceId }, payment);
     const invoice = paidInvoice(outcome, context);
     const receipt = await context.send("receipt", receiptJob(invoice));

@@ -33,8 +33,14 @@ export interface Charged {
   readonly paymentId: string;
   readonly amountMinor: number;
   readonly currency: CurrencyCode;
+  /** When the provider took it, Unix time; the same in every answer about it. */
+  readonly chargedAtMs: number;
+  /** As it is printed, for example `"Visa ending 4242"`. */
+  readonly method: string;
   /** Whether an earlier request under this key had moved it. */
   readonly isReplay: boolean;
+  /** Other payments found under the same key, made later: each is money taken once too often. */
+  readonly duplicatePaymentIds: readonly string[];
 }
 
 /** The provider has said no, and says the same whenever it is asked under this key. */
@@ -87,12 +93,7 @@ export interface FindRequest extends CallBounds {
 
 /** What the provider's books say. `absent` is as of now: what lands later is not excluded. */
 export type FindAnswer =
-  | {
-      readonly kind: "charged";
-      readonly payment: Charged;
-      /** Payments beyond the first under the same key: each is money taken twice. */
-      readonly duplicatePaymentIds: readonly string[];
-    }
+  | Charged
   | ChargeRejected
   | { readonly kind: "absent" }
   | { readonly kind: "unknown"; readonly reason: string; readonly cause?: Error };

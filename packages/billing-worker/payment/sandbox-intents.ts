@@ -13,10 +13,16 @@ import type { SandboxParameters } from "./sandbox-parameters.ts";
 import { docUrl, noSuch, unexpectedState } from "./sandbox-refusal.ts";
 
 /** Under which key a request moves money, and when. */
-export interface Occasion {
+export interface Moment {
   readonly key: string;
   /** Unix time. */
   readonly nowMs: number;
+}
+
+/** A moment, and how the answer is wanted. */
+export interface Occasion extends Moment {
+  /** Whether the payment method is shown as an object. */
+  readonly isExpanded: boolean;
 }
 
 /** What a request did: its answer, and what it changed. */
@@ -26,7 +32,7 @@ export interface Outcome {
 }
 
 /** Executes a request whose parameters were found valid; nothing has changed before it is called. */
-export type Execute = (occasion: Occasion) => Outcome;
+export type Move = (occasion: Occasion) => Outcome;
 
 /** Parameters of `POST /v1/payment_intents`, as of the API version that the SDK is made for. */
 export const CREATE_PARAMETERS: readonly string[] = [
@@ -46,7 +52,7 @@ export function newId(prefix: string): string {
 }
 
 /** @throws SandboxRefusal for parameters that no intent can be made of */
-export function prepareCreate(parameters: SandboxParameters): Execute {
+export function prepareCreate(parameters: SandboxParameters): Move {
   const amountMinor = parameters.requiredAmount("amount");
   const currency = parameters.requiredCurrency();
   const captureMethod = parameters.word("capture_method", ["automatic", "manual"]);
@@ -69,7 +75,7 @@ export function prepareCreate(parameters: SandboxParameters): Execute {
 }
 
 /** @throws SandboxRefusal when the intent's state does not allow it */
-export function prepareConfirm(intent: SandboxIntent, parameters: SandboxParameters): Execute {
+export function prepareConfirm(intent: SandboxIntent, parameters: SandboxParameters): Move {
   refuseUnless(intent, "confirm", ["requires_confirmation", "requires_payment_method"]);
   const given = knownPaymentMethod(parameters.text("payment_method"));
   const paymentMethod = given ?? intent.paymentMethod;
@@ -78,7 +84,7 @@ export function prepareConfirm(intent: SandboxIntent, parameters: SandboxParamet
 }
 
 /** @throws SandboxRefusal when the intent's state does not allow it, or the amount is too large */
-export function prepareCapture(intent: SandboxIntent, parameters: SandboxParameters): Execute {
+export function prepareCapture(intent: SandboxIntent, parameters: SandboxParameters): Move {
   refuseUnless(intent, "capture", ["requires_capture"]);
   const amountMinor = parameters.amount("amount_to_capture") ?? intent.amountMinor;
   if (amountMinor > intent.amountMinor) {
@@ -90,7 +96,7 @@ export function prepareCapture(intent: SandboxIntent, parameters: SandboxParamet
 }
 
 /** @throws SandboxRefusal when the intent's state does not allow it */
-export function prepareCancel(intent: SandboxIntent, parameters: SandboxParameters): Execute {
+export function prepareCancel(intent: SandboxIntent, parameters: SandboxParameters): Move {
   refuseUnless(intent, "cancel", [
     ...(["requires_payment_method", "requires_confirmation"] as const),
     ...(["requires_action", "requires_capture"] as const),
@@ -103,8 +109,14 @@ export function prepareCancel(intent: SandboxIntent, parameters: SandboxParamete
   };
 }
 
-/** The intent as Stripe's API shows it, with the fields that its SDK and this service look at. */
-export function intentBody(intent: SandboxIntent): Readonly<Record<string, unknown>> {
+/**
+ * The intent as Stripe's API shows it, with the fields that its SDK and this service look at.
+ * @param isExpanded - shows the payment method as an object instead of an id
+ */
+export function intentBody(
+  intent: SandboxIntent,
+  isExpanded = false,
+): Readonly<Record<string, unknown>> {
   const { amountMinor, status, paymentMethod = null } = intent;
   return {
     id: intent.id,
@@ -128,7 +140,7 @@ export function intentBody(intent: SandboxIntent): Readonly<Record<string, unkno
     livemode: false,
     metadata: intent.metadata,
     next_action: status === "requires_action" ? { type: "use_stripe_sdk" } : null,
-    payment_method: paymentMethod,
+    payment_method: isExpanded ? paymentMethodBody(intent) : paymentMethod,
     payment_method_types: ["card"],
     status,
   };
@@ -160,7 +172,8 @@ const AUTHENTICATION_REQUIRED: Decline = {
   message: "Your card was declined. This transaction requires authentication.",
 };
 
-function paid(intent: SandboxIntent, amountMinor: number, { key, nowMs }: Occasion): Outcome {
+function paid(intent: SandboxIntent, amountMinor: number, occasion: Occasion): Outcome {
+  const { key, nowMs } = occasion;
   const charge: SandboxCharge = {
     chargeId: newId("ch"),
     paymentId: intent.id,
@@ -177,7 +190,7 @@ function paid(intent: SandboxIntent, amountMinor: number, { key, nowMs }: Occasi
     receivedMinor: amountMinor,
     latestCharge: charge.chargeId,
   };
-  const { answer, changes } = changed(succeeded, { key, nowMs });
+  const { answer, changes } = changed(succeeded, occasion);
   return { answer, changes: [...changes, { kind: "charge", charge }] };
 }
 
@@ -196,26 +209,28 @@ function declined(intent: SandboxIntent, decline: Decline, { nowMs }: Occasion):
 }
 
 function declineBody(intent: SandboxIntent, decline: Decline): Readonly<Record<string, unknown>> {
-  const card = testCard(intent.paymentMethod ?? "");
   return {
     charge: intent.latestCharge,
     code: decline.code,
     ...(decline.declineCode === undefined ? {} : { decline_code: decline.declineCode }),
     ...docUrl(decline.code),
     message: decline.message,
-    payment_method: {
-      id: intent.paymentMethod,
-      object: "payment_method",
-      card: { brand: card?.brand, last4: card?.lastDigits },
-      type: "card",
-    },
+    payment_method: paymentMethodBody(intent),
     type: "card_error",
   };
 }
 
-function changed(intent: SandboxIntent, { nowMs }: Occasion): Outcome {
+/** `null` when the intent has none. */
+function paymentMethodBody({ paymentMethod }: SandboxIntent): unknown {
+  const card = testCard(paymentMethod ?? "");
+  if (card === undefined) return null;
+  const { brand, lastDigits: last4 } = card;
+  return { id: paymentMethod, object: "payment_method", card: { brand, last4 }, type: "card" };
+}
+
+function changed(intent: SandboxIntent, { nowMs, isExpanded }: Occasion): Outcome {
   return {
-    answer: { status: 200, body: intentBody(intent) },
+    answer: { status: 200, body: intentBody(intent, isExpanded) },
     changes: [{ kind: "intent", intent, atMs: nowMs }],
   };
 }

@@ -33,6 +33,11 @@ export class SandboxParameters {
     return this.text(name) === "true";
   }
 
+  /** Whether this field is wanted as an object instead of an id. */
+  expands(field: string): boolean {
+    return this.#pairs.some(([name, value]) => /^expand\[/.test(name) && value === field);
+  }
+
   /** One of the words, the first of them when it is not there. */
   word<Word extends string>(name: string, words: readonly [Word, ...Word[]]): Word {
     const value = this.text(name) ?? words[0];

@@ -6,9 +6,15 @@ import { changesOf, type SandboxBook } from "./sandbox-book.ts";
 import type { LateRequest, SandboxAnswer } from "./sandbox-change.ts";
 import type { Delivery, SandboxExchange } from "./sandbox-exchange.ts";
 import type { FaultPlan, SandboxFault } from "./sandbox-faults.ts";
-import type { Execute, Occasion, Outcome } from "./sandbox-intents.ts";
+import type { Moment, Outcome } from "./sandbox-intents.ts";
 import { rateLimited, SandboxRefusal, serverError } from "./sandbox-refusal.ts";
-import { answerQuestion, invoiceOf, prepare, type SandboxQuestion } from "./sandbox-routes.ts";
+import {
+  answerQuestion,
+  type Execute,
+  invoiceOf,
+  prepare,
+  type SandboxQuestion,
+} from "./sandbox-routes.ts";
 
 /** A request as it arrived, for whoever wants to know; told before it is answered. */
 export interface HeardRequest {
@@ -129,16 +135,16 @@ export class SandboxProvider {
 }
 
 /** Executes, unless the endpoint is to break before its effect; or breaks after it. */
-function executed(execute: Execute, occasion: Occasion, fault: SandboxFault | undefined): Outcome {
-  if (fault?.kind !== "server-error") return execute(occasion);
+function executed(execute: Execute, moment: Moment, fault: SandboxFault | undefined): Outcome {
+  if (fault?.kind !== "server-error") return execute(moment);
   const { answer } = serverError();
-  return { answer, changes: fault.when === "stored" ? [] : execute(occasion).changes };
+  return { answer, changes: fault.when === "stored" ? [] : execute(moment).changes };
 }
 
 /** Read anew, since the process may have been started anew; the intent may have moved on. */
-function landed({ path, parameters }: LateRequest, book: SandboxBook, occasion: Occasion): Outcome {
+function landed({ path, parameters }: LateRequest, book: SandboxBook, moment: Moment): Outcome {
   try {
-    return prepare({ path, pairs: parameters }, book)(occasion);
+    return prepare({ path, pairs: parameters }, book)(moment);
   } catch (error) {
     if (!(error instanceof SandboxRefusal)) throw error;
     return { answer: error.answer, changes: [] };

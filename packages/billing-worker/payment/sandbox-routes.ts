@@ -5,8 +5,10 @@ import type { SandboxAnswer, SandboxIntent } from "./sandbox-change.ts";
 import {
   CONFIRM_PARAMETERS,
   CREATE_PARAMETERS,
-  type Execute,
   intentBody,
+  type Moment,
+  type Move,
+  type Outcome,
   prepareCancel,
   prepareCapture,
   prepareConfirm,
@@ -34,23 +36,37 @@ export function invoiceOf({ path, pairs }: SandboxQuestion, book: SandboxBook): 
   return pairs.find(([name]) => name === "metadata[invoice_id]")?.[1] ?? "";
 }
 
+/** Executes a request that was found valid. */
+export type Execute = (moment: Moment) => Outcome;
+
 /**
  * Reads a POST request without executing it.
  * @throws SandboxRefusal when it cannot be executed
  */
 export function prepare({ path, pairs }: SandboxQuestion, book: SandboxBook): Execute {
-  if (path === INTENTS) return prepareCreate(new SandboxParameters(pairs, CREATE_PARAMETERS));
   const { id, move } = MOVE.exec(path)?.groups ?? {};
-  if (id === undefined) throw unknownAddress("POST", path);
-  const intent = existing(book, id);
-  switch (move) {
-    case "confirm":
-      return prepareConfirm(intent, new SandboxParameters(pairs, CONFIRM_PARAMETERS));
-    case "capture":
-      return prepareCapture(intent, new SandboxParameters(pairs, ["amount_to_capture", "expand"]));
-    default:
-      return prepareCancel(intent, new SandboxParameters(pairs, ["cancellation_reason", "expand"]));
-  }
+  if (id === undefined && path !== INTENTS) throw unknownAddress("POST", path);
+  const parameters = new SandboxParameters(pairs, KNOWN_PARAMETERS[move ?? "create"] ?? []);
+  const prepared =
+    id === undefined
+      ? prepareCreate(parameters)
+      : prepareMove(move ?? "", existing(book, id), parameters);
+  const isExpanded = parameters.expands("payment_method");
+  return (moment) => prepared({ ...moment, isExpanded });
+}
+
+const KNOWN_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
+  create: CREATE_PARAMETERS,
+  confirm: CONFIRM_PARAMETERS,
+  capture: ["amount_to_capture", "expand"],
+  cancel: ["cancellation_reason", "expand"],
+};
+
+function prepareMove(move: string, intent: SandboxIntent, parameters: SandboxParameters): Move {
+  if (move === "confirm") return prepareConfirm(intent, parameters);
+  return move === "capture"
+    ? prepareCapture(intent, parameters)
+    : prepareCancel(intent, parameters);
 }
 
 /**
@@ -66,7 +82,8 @@ export function answerQuestion(
   if (path === `${INTENTS}/search`) return search(pairs, book, searchAsOfMs);
   const id = ONE.exec(path)?.groups?.["id"];
   if (id === undefined) throw unknownAddress("GET", path);
-  return { status: 200, body: intentBody(existing(book, id)) };
+  const isExpanded = new SandboxParameters(pairs, ["expand"]).expands("payment_method");
+  return { status: 200, body: intentBody(existing(book, id), isExpanded) };
 }
 
 /** @see Stripe API Reference, "List all PaymentIntents": newest first */
@@ -85,7 +102,7 @@ function list(pairs: FormPairs, book: SandboxBook): SandboxAnswer {
   const start = after === undefined ? 0 : found.findIndex(({ id }) => id === after) + 1;
   if (after !== undefined && start === 0)
     throw noSuch("payment_intent", after, "starting_after", 400);
-  return page("list", INTENTS, found.slice(start), limitOf(parameters));
+  return page("list", INTENTS, found.slice(start), parameters);
 }
 
 /** @see Stripe API Reference, "Search PaymentIntents": not for reading what was just written */
@@ -97,7 +114,7 @@ function search(pairs: FormPairs, book: SandboxBook, asOfMs: number): SandboxAns
   const found = book.intentsAsOf(asOfMs, (intent) =>
     clauses.every(({ field, value }) => fieldOf(intent, field) === value),
   );
-  return page("search_result", `${INTENTS}/search`, found, limitOf(parameters));
+  return page("search_result", `${INTENTS}/search`, found, parameters);
 }
 
 function fieldOf(intent: SandboxIntent, field: string): string | undefined {
@@ -109,9 +126,11 @@ function page(
   object: "list" | "search_result",
   url: string,
   found: readonly SandboxIntent[],
-  limit: number,
+  parameters: SandboxParameters,
 ): SandboxAnswer {
-  const data = found.slice(0, limit).map(intentBody);
+  const limit = limitOf(parameters);
+  const isExpanded = parameters.expands("data.payment_method");
+  const data = found.slice(0, limit).map((intent) => intentBody(intent, isExpanded));
   const nextPage = object === "search_result" ? { next_page: null } : {};
   return { status: 200, body: { object, url, has_more: found.length > limit, ...nextPage, data } };
 }

@@ -27,12 +27,22 @@ export interface CallCircumstances {
   readonly endedBy?: "timed-out" | "stopped";
 }
 
+/** How it was paid, in the fields that are printed. */
+export interface StripePaymentMethod {
+  readonly type: string;
+  readonly card?: { readonly brand: string; readonly last4: string } | null;
+}
+
 /** The fields of a payment intent that decide. */
 export interface StripeIntent {
   readonly id: string;
   readonly status: string;
   readonly amount_received: number;
   readonly currency: string;
+  /** Unix time in seconds. A payment that is confirmed as it is made is charged then. */
+  readonly created: number;
+  /** An object, because it was asked for. */
+  readonly payment_method?: StripePaymentMethod | string | null;
   readonly last_payment_error?: { readonly code?: string; readonly decline_code?: string } | null;
 }
 
@@ -72,8 +82,9 @@ export function failedCharge(error: StripeFailure, call: CallCircumstances): Cha
 export function chargeOf(intent: StripeIntent, isReplay: boolean): ChargeAnswer {
   if (intent.status === "succeeded") return charged(intent, isReplay);
   const { id: paymentId, last_payment_error: decline } = intent;
-  if (intent.status === "requires_payment_method" || intent.status === "canceled") {
-    const reason = decline?.decline_code ?? decline?.code ?? intent.status;
+  if (intent.status === "canceled") return { kind: "rejected", reason: "canceled", paymentId };
+  if (intent.status === "requires_payment_method" && decline) {
+    const reason = decline.decline_code ?? decline.code ?? intent.status;
     return { kind: "rejected", reason, paymentId };
   }
   // `processing` and the like: the answer under the key stays this one, only the intent moves on.
@@ -91,8 +102,27 @@ function charged(intent: StripeIntent, isReplay: boolean): Charged {
     paymentId: intent.id,
     amountMinor: intent.amount_received,
     currency: intent.currency.toUpperCase() as CurrencyCode,
+    chargedAtMs: intent.created * 1000,
+    method: printedMethod(intent.payment_method),
     isReplay,
+    duplicatePaymentIds: [],
   };
+}
+
+const BRANDS: Readonly<Record<string, string>> = {
+  amex: "American Express",
+  diners: "Diners Club",
+  discover: "Discover",
+  jcb: "JCB",
+  mastercard: "Mastercard",
+  unionpay: "UnionPay",
+  visa: "Visa",
+};
+
+function printedMethod(method: StripeIntent["payment_method"]): string {
+  const card = typeof method === "object" ? method?.card : undefined;
+  if (card === undefined || card === null) return "Card";
+  return `${BRANDS[card.brand] ?? "Card"} ending ${card.last4}`;
 }
 
 function withoutAnswer(error: StripeFailure, call: CallCircumstances): ChargeAnswer {

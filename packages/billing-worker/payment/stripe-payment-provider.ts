@@ -84,7 +84,10 @@ export class StripePaymentProvider implements PaymentProvider {
       if (intents.length > 0) return foundAnswer(intents);
       if (isComplete) return { kind: "absent" };
       const query = `metadata['${KEY_FIELD}']:'${request.key}'`;
-      const { data } = await call.stripe.paymentIntents.search({ query });
+      const { data } = await call.stripe.paymentIntents.search({
+        query,
+        expand: ["data.payment_method"],
+      });
       return data.length > 0 ? foundAnswer(data) : { kind: "unknown", reason: "too-many-payments" };
     } catch (error) {
       if (!(error instanceof Stripe.errors.StripeError)) throw error;
@@ -129,6 +132,8 @@ function parametersOf(request: ChargeRequest): Stripe.PaymentIntentCreateParams 
     // Nobody sits before a job who could confirm at a bank: such a card is declined instead.
     off_session: true,
     error_on_requires_action: true,
+    // For the receipt, which names the card.
+    expand: ["payment_method"],
     metadata: {
       tenant_id: request.tenantId,
       invoice_id: request.invoiceId,
@@ -152,6 +157,7 @@ async function listed(stripe: Stripe, request: FindRequest): Promise<Listed> {
     const page = await stripe.paymentIntents.list({
       created: { gte: Math.floor(sinceAtMs / 1000) },
       limit: PAGE_SIZE,
+      expand: ["data.payment_method"],
       ...(customer === undefined ? {} : { customer }),
       ...(after === undefined ? {} : { starting_after: after }),
     });
@@ -167,8 +173,7 @@ function foundAnswer(newestFirst: readonly Stripe.PaymentIntent[]): FindAnswer {
   const answers = newestFirst.map((intent) => chargeOf(intent as never, true)).reverse();
   const [payment, ...duplicates] = answers.filter((answer) => answer.kind === "charged");
   if (payment !== undefined) {
-    const duplicatePaymentIds = duplicates.map(({ paymentId }) => paymentId);
-    return { kind: "charged", payment, duplicatePaymentIds };
+    return { ...payment, duplicatePaymentIds: duplicates.map(({ paymentId }) => paymentId) };
   }
   const open = answers.find((answer) => answer.kind === "unknown");
   if (open !== undefined) return { kind: "unknown", reason: open.reason };

@@ -112,6 +112,36 @@ describe("readConfig", () => {
     expect(problems[0]).toContain(`${name}|`);
   });
 
+  test.each([
+    [{}, undefined],
+    [{ STRIPE_SECRET_KEY: "sk_live_1" }, { secretKey: "sk_live_1" }],
+    [{ STRIPE_SECRET_KEY: "rk_test_1" }, { secretKey: "rk_test_1" }],
+    [
+      { STRIPE_SECRET_KEY: "sk_test_1", BILLING_PAYMENT_ENDPOINT: "http://127.0.0.1:12111" },
+      { secretKey: "sk_test_1", endpoint: "http://127.0.0.1:12111" },
+    ],
+  ])("reads from %j who is charged", (environment, payments) => {
+    expect(readConfig({ ...enough, ...environment }).payments).toEqual(payments);
+  });
+
+  test.each([
+    [{ STRIPE_SECRET_KEY: "pk_live_9" }, "STRIPE_SECRET_KEY|be a secret key"],
+    [{ BILLING_PAYMENT_ENDPOINT: "http://localhost:1" }, "STRIPE_SECRET_KEY|be a key of test mode"],
+    [
+      { STRIPE_SECRET_KEY: "sk_live_9", BILLING_PAYMENT_ENDPOINT: "http://localhost:1" },
+      "STRIPE_SECRET_KEY|be a key of test mode",
+    ],
+    [
+      { STRIPE_SECRET_KEY: "sk_test_9", BILLING_PAYMENT_ENDPOINT: "http://10.0.0.1:1" },
+      'BILLING_PAYMENT_ENDPOINT|be an address of this machine|"http://10.0.0.1:1"',
+    ],
+  ])("refuses %j, and never shows a key", (environment, problem) => {
+    const problems = problemsOf({ ...enough, ...environment });
+
+    expect(problems).toEqual([expect.stringContaining(problem)]);
+    expect(problems[0]).not.toContain("_9");
+  });
+
   test("takes an empty variable for one that is not set", () => {
     expect(problemsOf({ ...enough, BILLING_PRESET: "", BILLING_RENDER_MS: "" })).toEqual([]);
   });

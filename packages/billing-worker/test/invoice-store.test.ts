@@ -124,6 +124,20 @@ describe.each(adapters)("an invoice store in %s", (_, makeStore) => {
     expect(await store.find(key)).toEqual(paid);
   });
 
+  test("books two events about the same payment once", async () => {
+    const { store, invoice, key } = setup();
+    const charged = { ...payment, paymentId: "pi_1" };
+    await store.issue(invoice);
+    await store.pay(key, charged);
+
+    const paid = { ...invoice, version: 2, payment: charged };
+    const event = { ...charged, eventId: "evt_2" };
+    expect(await store.pay(key, event)).toEqual({ kind: "already-paid", invoice: paid });
+    const other = { ...event, paymentId: "pi_2" };
+    expect((await store.pay(key, other)).kind).toBe("paid-by-other-event");
+    expect(await store.find(key)).toEqual(paid);
+  });
+
   test("lets one of two events win that arrive together", async () => {
     const { store, invoice, key } = setup();
     await store.issue(invoice);

@@ -18,6 +18,12 @@ import { MemoryInvoiceStore } from "./memory-invoice-store.ts";
 
 const TENANT = "nordlicht";
 
+/** How a job came. */
+export interface Delivery {
+  readonly jobId?: string;
+  readonly receiveCount?: number;
+}
+
 export interface JobBench {
   readonly invoices: MemoryInvoiceStore;
   /** Written receipts, by invoice id. */
@@ -28,8 +34,11 @@ export interface JobBench {
   abort(reason: Error): void;
   /** Makes `context.send` fail. */
   breakSending(): void;
-  /** What the handler returned, without the `done` around it. */
-  run(type: string, payload: unknown, receiveCount?: number): Promise<unknown>;
+  /**
+   * What the handler returned, without the `done` around it. The job's id is the payload's event id,
+   * when it has one.
+   */
+  run(type: string, payload: unknown, delivery?: Delivery): Promise<unknown>;
 }
 
 export function jobBench(render: RenderPool["render"]): JobBench {
@@ -53,9 +62,13 @@ export function jobBench(render: RenderPool["render"]): JobBench {
     breakSending: () => {
       canSend = false;
     },
-    run: (type, payload, receiveCount = 1) =>
-      runJob(jobs, type, payload, contextOf(job.signal, send, receiveCount)),
+    run: (type, payload, { jobId = idIn(payload), receiveCount = 1 } = {}) =>
+      runJob(jobs, type, payload, contextOf(jobId, job.signal, send, receiveCount)),
   };
+}
+
+function idIn(payload: unknown): string {
+  return (payload as { readonly eventId?: string }).eventId ?? "job-1";
 }
 
 async function runJob(
@@ -76,6 +89,7 @@ async function runJob(
 }
 
 function contextOf(
+  jobId: string,
   signal: AbortSignal,
   send: JobContext["send"],
   receiveCount: number,
@@ -83,7 +97,7 @@ function contextOf(
   const quiet = () => {};
   return {
     tenantId: parseTenantId(TENANT),
-    jobId: parseJobId("job-1"),
+    jobId: parseJobId(jobId),
     jobType: parseJobType("test.job"),
     attempt: 1,
     receiveCount,

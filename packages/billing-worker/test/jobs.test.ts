@@ -115,7 +115,9 @@ describe("payment.webhook", () => {
     async (receives, delayMs) => {
       const { run, sent } = setup();
 
-      await expect(run("payment.webhook", webhook, receives)).rejects.toMatchObject({
+      await expect(
+        run("payment.webhook", webhook, { receiveCount: receives }),
+      ).rejects.toMatchObject({
         code: "RETRY_LATER",
         delayMs,
       });
@@ -144,6 +146,29 @@ describe("payment.webhook", () => {
     });
     expect(await invoices.find(key)).toMatchObject({ version: 1 });
     expect(sent).toEqual([]);
+  });
+
+  test("is the job of its event: under another id the same event would be another job", async () => {
+    const { run, invoices } = setup();
+    await invoices.issue(issued());
+
+    await expect(run("payment.webhook", webhook, { jobId: "evt_2" })).rejects.toMatchObject({
+      code: "PERMANENT_JOB_FAILURE",
+      reason: "the job id must be the id of its event, evt_1",
+    });
+    expect(await invoices.find(key)).toMatchObject({ version: 1 });
+  });
+
+  test("books two events about one payment once, and asks for the same receipt", async () => {
+    const { run, invoices, sent } = setup();
+    await invoices.issue(issued());
+    await run("payment.webhook", { ...webhook, paymentId: "pi_1" });
+
+    const second = { ...webhook, eventId: "evt_2", paymentId: "pi_1" };
+
+    expect(await run("payment.webhook", second)).toBe("already-paid");
+    expect(await invoices.find(key)).toMatchObject({ version: 2, payment: { eventId: "evt_1" } });
+    expect(sent).toEqual([receipt, receipt]);
   });
 
   test("refuses a second payment for good, and says which event was first", async () => {

@@ -30,7 +30,10 @@ describe("a charge through Stripe's SDK", () => {
       paymentId: expect.stringMatching(/^pi_/),
       amountMinor: 43_576,
       currency: "EUR",
+      chargedAtMs: Date.UTC(2026, 0, 1),
+      method: "Visa ending 4242",
       isReplay: false,
+      duplicatePaymentIds: [],
     });
     expect(await chargeCount()).toBe(1);
     const { paymentId } = answer as { readonly paymentId: string };
@@ -301,7 +304,7 @@ describe("finding a charge by its key", () => {
 
     expect(await provider.find(sameCharge)).toMatchObject({
       kind: "charged",
-      payment: { amountMinor: 43_576, currency: "EUR", isReplay: true },
+      ...{ amountMinor: 43_576, method: "Visa ending 4242", isReplay: true },
       duplicatePaymentIds: [],
     });
     expect(await provider.find({ ...sameCharge, key: "key-2" })).toMatchObject({
@@ -317,7 +320,7 @@ describe("finding a charge by its key", () => {
     const second = await provider.charge(retry);
 
     expect(await provider.find(sameCharge)).toMatchObject({
-      payment: { paymentId: (first as { paymentId: string }).paymentId },
+      paymentId: (first as { paymentId: string }).paymentId,
       duplicatePaymentIds: [(second as { paymentId: string }).paymentId],
     });
   });
