@@ -13,6 +13,8 @@ export {
   type SettingConflict,
   TableNotActiveError,
 } from "./errors.ts";
+export type { Fault, FaultPlan, FaultRule, FaultSide, ThrottleCode } from "./fault-plan.ts";
+export { type FaultProxy, type FaultProxyOptions, startFaultProxy } from "./fault-proxy.ts";
 export {
   type EmbeddedAwsOptions,
   type EndpointAwsOptions,
@@ -21,4 +23,5 @@ export {
   startLocalAws,
 } from "./local-aws.ts";
 export { type Provisioned, type ProvisionOptions, provision } from "./provision.ts";
+export type { ProxiedEntry, ProxiedRequest, ProxyStage } from "./proxied-request.ts";
 export type { TableDefinition, TableKeys } from "./table-provisioning.ts";
