@@ -156,11 +156,11 @@ export class ProxyPassage {
   async #trickle({ status, headers, body }: Answer, durationMs: number): Promise<void> {
     if (!this.#begin(status, headers, body)) return;
     this.#response.flushHeaders();
-    const pieceBytes = Math.max(1, Math.ceil(body.length / SLOW_PIECES));
+    const cut = (piece: number) => Math.floor((body.length * piece) / SLOW_PIECES);
     for (let piece = 0; piece < SLOW_PIECES; piece += 1) {
       await this.#wait(durationMs / SLOW_PIECES);
       if (this.#response.destroyed) return;
-      this.#response.write(body.subarray(piece * pieceBytes, (piece + 1) * pieceBytes));
+      this.#response.write(body.subarray(cut(piece), cut(piece + 1)));
     }
     this.#stage("answering");
     this.#response.end();
