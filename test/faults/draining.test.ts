@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { cellsOf, playCell } from "./fault-matrix.ts";
+import { cellsOf, playCell, stormsOf } from "./fault-matrix.ts";
 import { brokenPromises } from "./fault-verdict.ts";
 
 const isFull = process.env["FAULTS"] === "full";
@@ -10,11 +10,14 @@ beforeAll(() => void process.on("unhandledRejection", onRejection));
 afterAll(() => void process.off("unhandledRejection", onRejection));
 
 describe("a draining worker keeps its promises under", () => {
-  test.each(cellsOf("draining", isFull))("%s", async (_name, cell) => {
-    const { record, faultsMet } = await playCell(cell);
-    const broken = brokenPromises(record);
-    expect(broken, broken.join("; ")).toEqual([]);
-    expect(faultsMet).toBeGreaterThan(0);
-    expect(rejections).toEqual([]);
-  });
+  test.each([...cellsOf("draining", isFull), ...stormsOf("draining", isFull)])(
+    "%s",
+    async (_name, cell) => {
+      const { record, faultsMet } = await playCell(cell);
+      const broken = brokenPromises(record);
+      expect(broken, broken.join("; ")).toEqual([]);
+      expect(faultsMet).toBeGreaterThan(0);
+      expect(rejections).toEqual([]);
+    },
+  );
 });

@@ -1,6 +1,6 @@
 /** The cells: what goes wrong, with which request, how often, and what the worker does meanwhile. */
 
-import type { Fault } from "@leasehold/local-aws";
+import type { Fault, FaultPlan, FaultRule } from "@leasehold/local-aws";
 import type { PlannedJob } from "./fault-jobs.ts";
 import type { FaultRecord } from "./fault-record.ts";
 import { FaultWorld } from "./fault-world.ts";
@@ -27,12 +27,13 @@ const faults: Readonly<Record<string, Fault>> = {
   "failed entries": { kind: "failed-entries" },
 };
 
-/** Every action of the worker. */
+/** Every action of the worker, alone and all together. */
 const actions = [
   "ReceiveMessage",
   "ChangeMessageVisibilityBatch",
   "DeleteMessageBatch",
   "SendMessage",
+  "every action",
 ] as const;
 
 /** What the worker does while it goes wrong. */
@@ -41,29 +42,57 @@ export type FaultPhase = "running" | "draining";
 /** How often it goes wrong: once, now and then, or each time for longer than a lease lives. */
 const strengths = ["first", "second", "half", "outage"] as const;
 
+const howOften: Readonly<Record<(typeof strengths)[number], Omit<FaultRule, "fault">>> = {
+  first: { nth: [1] },
+  second: { nth: [2] },
+  half: { chance: 0.5 },
+  outage: {},
+};
+
 /** One cell. */
 export interface FaultCell {
-  readonly fault: Fault;
-  readonly action: (typeof actions)[number];
   readonly phase: FaultPhase;
-  readonly strength: (typeof strengths)[number];
-  readonly seed?: number;
+  readonly plan: FaultPlan;
+  /** Whether it goes wrong more than once. */
+  readonly isOutage: boolean;
+  /** Whether only polls meet the fault: none begins in a drain, so one must be open by then. */
+  readonly isAboutPolls: boolean;
+  /** Whether one handler does not stop when it is asked; it hides from the exit code those that do. */
+  readonly isWithStubborn: boolean;
 }
 
-/** Every cell of a phase by its name; without `isFull` only those that go wrong once or each time. */
-export function cellsOf(
-  phase: FaultPhase,
-  isFull: boolean,
-): readonly (readonly [name: string, cell: FaultCell])[] {
+/** A cell and what to call it. */
+export type NamedCell = readonly [name: string, cell: FaultCell];
+
+/** Every cell of a phase; without `isFull` only those that go wrong once or each time. */
+export function cellsOf(phase: FaultPhase, isFull: boolean): readonly NamedCell[] {
   const often = strengths.filter((one) => isFull || one === "first" || one === "outage");
   return actions.flatMap((action) =>
     Object.entries(faults).flatMap(([name, fault]) =>
-      often.map((strength) => {
-        const cell: FaultCell = { fault, action, phase, strength };
-        return [`${action}, ${strength}: ${name}`, cell] as const;
+      often.map((strength): NamedCell => {
+        const which = action === "every action" ? {} : { actions: [action] };
+        const cell: FaultCell = {
+          phase,
+          plan: { seed: 1, rules: [{ fault, ...which, ...howOften[strength] }] },
+          isOutage: strength === "half" || strength === "outage",
+          isAboutPolls: action === "ReceiveMessage",
+          isWithStubborn: strength === "half" || strength === "second",
+        };
+        return [`${action}, ${strength}: ${name}`, cell];
       }),
     ),
   );
+}
+
+/** Cells in which every fault may meet every request, by chance from a seed each. */
+export function stormsOf(phase: FaultPhase, isFull: boolean): readonly NamedCell[] {
+  const seeds = Array.from({ length: isFull ? 60 : 10 }, (_, index) => index + 1);
+  return seeds.map((seed) => {
+    const rules = Object.values(faults).map((fault) => ({ fault, chance: STORM_CHANCE }));
+    const isWithStubborn = seed % 2 === 0;
+    const cell = { phase, plan: { seed, rules }, isOutage: true, isAboutPolls: false };
+    return [`a storm of all faults, seed ${seed}`, { ...cell, isWithStubborn }];
+  });
 }
 
 /** A cell that was played to its end. */
@@ -72,10 +101,14 @@ export interface PlayedCell {
   readonly faultsMet: number;
 }
 
+/** Of each fault: about two of five requests meet one. */
+const STORM_CHANCE = 0.04;
+
 const OUTAGE_MS = 15_000;
 
 const FIRST_JOBS: readonly PlannedJob[] = [
   { kind: "works", takesMs: 14_000 },
+  { kind: "works", takesMs: 1_000 },
   // Ends while an extension is under way when requests are slow: it is due after 2,850 ms.
   { kind: "asks-for-later", takesMs: 2_900 },
   { kind: "asks-for-later", takesMs: 3_400 },
@@ -102,6 +135,8 @@ const DRAINED_JOBS: readonly PlannedJob[] = [
   { kind: "fails", takesMs: 2_500 },
 ];
 
+const STUBBORN_JOB: PlannedJob = { kind: "is-stubborn", takesMs: 60_000 };
+
 /** Plays a cell: the worker under trial until its exit, then one that meets no faults. */
 export async function playCell(cell: FaultCell): Promise<PlayedCell> {
   await using world = await FaultWorld.open();
@@ -113,7 +148,8 @@ export async function playCell(cell: FaultCell): Promise<PlayedCell> {
     exit = known;
   });
   await world.until(() => world.events.some(({ event }) => event.kind === "worker.ready"), 5_000);
-  const jobs = cell.phase === "running" ? FIRST_JOBS : drainedJobs(cell);
+  const drained = cell.isWithStubborn ? [...DRAINED_JOBS, STUBBORN_JOB] : DRAINED_JOBS;
+  const jobs = cell.phase === "running" ? FIRST_JOBS : drained;
   await world.send(jobs);
   const claimed = () => world.events.filter(({ event }) => event.kind === "lease.claimed").length;
   await world.until(() => claimed() >= jobs.length, 5_000);
@@ -121,9 +157,8 @@ export async function playCell(cell: FaultCell): Promise<PlayedCell> {
   if (cell.phase === "running") await faultWhileRunning(world, cell);
   if (cell.phase === "draining") {
     await world.pass(1_500);
-    goWrong(world, cell);
-    // No poll begins in a drain: one that is open meets the fault.
-    if (cell.action === "ReceiveMessage") await world.until(() => world.faultsMet > 0, 10_000);
+    world.setPlan(cell.plan);
+    if (cell.isAboutPolls) await world.until(() => world.faultsMet > 0, 10_000);
   }
   worker.signal("SIGTERM");
   if (cell.phase === "draining") await world.send([{ kind: "works", takesMs: 10 }]);
@@ -131,33 +166,15 @@ export async function playCell(cell: FaultCell): Promise<PlayedCell> {
   const { faultsMet } = world;
   await recover(world);
   if (exit === undefined) throw new Error("the worker has not exited");
-  return { record: await world.record(exit), faultsMet };
+  return { record: await world.record(exit, cell.isOutage), faultsMet };
 }
 
-/** A handler that does not stop hides the ones that do from the exit code: not in every cell. */
-function drainedJobs({ strength }: FaultCell): readonly PlannedJob[] {
-  const isWithStubborn = strength === "half" || strength === "second";
-  return isWithStubborn
-    ? [...DRAINED_JOBS, { kind: "is-stubborn", takesMs: 60_000 }]
-    : DRAINED_JOBS;
-}
-
-async function faultWhileRunning(world: FaultWorld, cell: FaultCell): Promise<void> {
-  goWrong(world, cell);
+async function faultWhileRunning(world: FaultWorld, { plan }: FaultCell): Promise<void> {
+  world.setPlan(plan);
   await world.send(LATER_JOBS);
   await world.pass(OUTAGE_MS);
   world.clearPlan();
   await world.until(() => world.left === 0, 120_000);
-}
-
-function goWrong(world: FaultWorld, { fault, action, strength, seed = 1 }: FaultCell): void {
-  const often = {
-    first: { nth: [1] },
-    second: { nth: [2] },
-    half: { chance: 0.5 },
-    outage: {},
-  }[strength];
-  world.setPlan({ seed, rules: [{ fault, actions: [action], ...often }] });
 }
 
 async function recover(world: FaultWorld): Promise<void> {

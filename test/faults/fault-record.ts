@@ -36,6 +36,8 @@ export interface FaultRecord {
   readonly visibilityTimeoutMs: number;
   readonly callTimeoutMs: number;
   readonly leaseMarginMs: number;
+  /** Whether things went wrong more than once. */
+  readonly isOutage: boolean;
   /** Ids of the messages that were sent. */
   readonly sent: readonly string[];
   /** Requests of the worker under trial, through the proxy. */

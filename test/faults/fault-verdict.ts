@@ -21,11 +21,13 @@ export function brokenPromises(record: FaultRecord): readonly string[] {
       [
         silenceAfterTheEnd,
         noLateChange,
+        leavesInTime,
         noGiveBackTwice,
         noBeliefBeyondTheServer,
         endsBeforeTheServerDoes,
         isVisibleWithinItsBound,
-        wordsAreTrue,
+        lastWordIsLastDeed,
+        survivesOneFault,
       ].flatMap((judge) => judge(story, record).map((problem) => `${nameOf(story)}: ${problem}`)),
     ),
     ...exitCodeIsRight(record, stories),
@@ -94,14 +96,14 @@ function noPollIsCutOff({ proxied, exit }: FaultRecord): readonly string[] {
     .map(({ nth }) => `poll ${nth} was cut off`);
 }
 
-/** Nothing leaves for a lease that has ended, but the one delete that a lost one may have. */
+/**
+ * Nothing leaves for a lease that has ended. The one delete that a lost lease may have needs a record
+ * that its job is done, and nobody keeps one here.
+ */
 function silenceAfterTheEnd({ ending, requests }: ReceiptStory): readonly string[] {
   if (ending === undefined) return [];
-  const after = requests.filter(({ request }) => request.arrivedAtMs > ending.atMs);
-  const deletes = after.filter(({ request }) => request.action.startsWith("DeleteMessage"));
-  const allowed = ending.event.kind === "lease.lost" ? deletes.slice(0, 1) : [];
-  return after
-    .filter((one) => !allowed.includes(one))
+  return requests
+    .filter(({ request }) => request.arrivedAtMs > ending.atMs)
     .map(
       ({ request }) =>
         `${request.action} left ${request.arrivedAtMs - ending.atMs} ms after ${ending.event.kind}`,
@@ -117,6 +119,15 @@ function noLateChange(story: ReceiptStory, record: FaultRecord): readonly string
     );
     const allowedMs = isDelayed ? record.callTimeoutMs : 0;
     return lateMs > allowedMs ? [`a change arrived ${lateMs} ms after the server's expiry`] : [];
+  });
+}
+
+/** A change of visibility leaves only when its hard timeout still fits before the lease's end. */
+function leavesInTime(story: ReceiptStory, record: FaultRecord): readonly string[] {
+  return story.requests.filter(isChange).flatMap(({ request }) => {
+    const endsAtMs = expiryAt(story, request.arrivedAtMs - 1, record) - record.leaseMarginMs;
+    const missingMs = request.arrivedAtMs + record.callTimeoutMs - endsAtMs;
+    return missingMs > 0 ? [`a change left ${missingMs} ms too late for its hard timeout`] : [];
   });
 }
 
@@ -175,12 +186,22 @@ function isVisibleWithinItsBound(story: ReceiptStory, record: FaultRecord): read
   return beyondMs > 0 ? [`visible ${beyondMs} ms later than ${event.kind} said`] : [];
 }
 
-/** A release or a retry that was told has been done by the server. */
-function wordsAreTrue({ ending, changes }: ReceiptStory): readonly string[] {
-  const kind = ending?.event.kind;
-  if (ending === undefined || (kind !== "lease.released" && kind !== "lease.retried")) return [];
-  const isDone = changes.some(({ atMs, outcome }) => atMs <= ending.atMs && outcome === "changed");
-  return isDone ? [] : [`${kind} was told, and the server has changed nothing`];
+/** A release or a retry that was told is the last thing that the server did to the receipt. */
+function lastWordIsLastDeed(story: ReceiptStory, record: FaultRecord): readonly string[] {
+  const { ending, changes, requests } = story;
+  if (ending === undefined) return [];
+  const { event } = ending;
+  if (event.kind !== "lease.released" && event.kind !== "lease.retried") return [];
+  // Nobody can foresee what arrives after its client has given up.
+  if (requests.some(({ request }) => isLateArrival(request, record.callTimeoutMs))) return [];
+  const last = changes.findLast(({ outcome }) => outcome === "changed");
+  if (last?.visibilityMs === event.delayMs) return [];
+  return [`${event.kind} was told with ${event.delayMs} ms, the server has ${last?.visibilityMs}`];
+}
+
+/** One fault that passes costs no lease. */
+function survivesOneFault({ ending }: ReceiptStory, { isOutage }: FaultRecord): readonly string[] {
+  return !isOutage && ending?.event.kind === "lease.lost" ? ["one fault has cost the lease"] : [];
 }
 
 /**

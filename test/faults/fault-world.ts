@@ -161,12 +161,13 @@ export class FaultWorld implements AsyncDisposable {
   }
 
   /** Everything, once the cell is over. */
-  async record(exit: WorkerExit): Promise<FaultRecord> {
+  async record(exit: WorkerExit, isOutage: boolean): Promise<FaultRecord> {
     const { lease } = workerTimings(contract);
     return {
       visibilityTimeoutMs: lease.visibilityTimeoutMs,
       callTimeoutMs: lease.callTimeoutMs,
       leaseMarginMs: lease.leaseMarginMs,
+      isOutage,
       sent: this.#messageIds,
       proxied: this.#proxy.log.filter(({ arrivedAtMs }) => arrivedAtMs <= exit.atMs),
       served: this.#served,
