@@ -1,4 +1,4 @@
-/** Which request meets which fault, by its order and by chance from a seed. Pure. */
+/** Which request meets which fault, by its order and by chance from a seed. */
 
 /** On which side of its effect a fault meets a request. */
 export type FaultSide = "before" | "after";
@@ -20,22 +20,33 @@ export type Fault =
   /** Done; the answer begins at once and trickles in over so long. */
   | { readonly kind: "slow-body"; readonly durationMs: number }
   /**
-   * Every other entry of a batch, from the first, fails for a reason that passes; the others are
-   * done. A request without entries passes.
+   * Every other entry of an SQS batch, from the first, fails for a reason that passes; the others
+   * are done. Fits no other request.
    */
   | { readonly kind: "failed-entries" };
 
 /** How AWS says that requests come too fast. */
-export type ThrottleCode = "RequestThrottled" | "ThrottlingException";
+export type ThrottleCode =
+  | "RequestThrottled"
+  | "ThrottlingException"
+  | "ProvisionedThroughputExceededException";
 
 /** Which requests meet a fault: those that fit everything that is given. */
 export interface FaultRule {
   readonly fault: Fault;
   /** In the words of `X-Amz-Target`: `ReceiveMessage`, `PutItem`. @defaultValue every action */
   readonly actions?: readonly string[];
-  /** The last part of the queue's URL. @defaultValue every queue, and requests to none */
-  readonly queues?: readonly string[];
-  /** The how-manieth of its action, counted from 1 since the plan was set. @defaultValue each */
+  /** Names of queues or tables. @defaultValue each of them, and requests to none */
+  readonly resources?: readonly string[];
+  /**
+   * What ChangeMessageVisibility asks for, for one entry at least; so that releases, at 0, are told
+   * from extensions. @defaultValue whatever is asked
+   */
+  readonly visibilityTimeoutsSeconds?: readonly number[];
+  /**
+   * The how-manieth of its action among those that fit the fields above, from 1.
+   * @defaultValue each
+   */
   readonly nth?: readonly number[];
   /** From 0, never, to 1, always. @defaultValue 1 */
   readonly chance?: number;
@@ -48,31 +59,57 @@ export interface FaultPlan {
   readonly seed?: number;
 }
 
-/** What the choice of a fault depends on, and nothing else. */
+/** What of a request the choice of its fault depends on, and nothing else. */
 export interface FaultCandidate {
   readonly action: string;
-  readonly queue: string | undefined;
-  /** The how-manieth of its action, from 1. */
-  readonly nth: number;
+  readonly resource: string | undefined;
+  readonly entries: readonly {
+    /** Of a batch. */
+    readonly id?: string;
+    readonly visibilityTimeoutSeconds?: number;
+  }[];
 }
 
 /** A plan in which nothing goes wrong. */
 export const noFaults: FaultPlan = Object.freeze({ rules: Object.freeze([]) });
 
 /**
- * The fault that meets a request, if any.
+ * A plan while it is carried out: counts the requests that it is asked about.
  *
  * Chance comes from the seed, the rule, the action and the request's place among those of its
  * action. So a fault stays with its request when requests of other actions come in another order.
  */
-export function faultFor(plan: FaultPlan, candidate: FaultCandidate): Fault | undefined {
-  const { action, nth } = candidate;
-  const rule = plan.rules.find((one, index) => {
-    if (!fits(one, candidate)) return false;
-    const { chance = 1 } = one;
-    return chance >= 1 || drawn(`${plan.seed ?? 0}/${index}/${action}/${nth}`) < chance;
-  });
-  return rule?.fault;
+export class FaultSchedule {
+  readonly #plan: FaultPlan;
+  readonly #counts = new Map<string, number>();
+
+  constructor(plan: FaultPlan) {
+    this.#plan = plan;
+  }
+
+  /**
+   * The fault of the next request, if it meets one.
+   * @returns `nth`: the how-manieth of its action, from 1
+   */
+  next(candidate: FaultCandidate): { readonly nth: number; readonly fault: Fault | undefined } {
+    const { action } = candidate;
+    const nth = this.#count(action);
+    const { rules, seed = 0 } = this.#plan;
+    const fitting = rules.filter((rule, index) => {
+      if (!fits(rule, candidate)) return false;
+      const { chance = 1 } = rule;
+      const place = this.#count(`${index}/${action}`);
+      const isMeant = rule.nth?.includes(place) !== false;
+      return isMeant && (chance >= 1 || drawn(`${seed}/${index}/${action}/${nth}`) < chance);
+    });
+    return { nth, fault: fitting[0]?.fault };
+  }
+
+  #count(what: string): number {
+    const count = (this.#counts.get(what) ?? 0) + 1;
+    this.#counts.set(what, count);
+    return count;
+  }
 }
 
 /** @throws RangeError naming every rule that makes no sense, not only the first */
@@ -84,12 +121,14 @@ export function checkFaultPlan({ rules, seed = 0 }: FaultPlan): void {
   if (problems.length > 0) throw new RangeError(problems.join("; "));
 }
 
-function fits({ actions, queues, nth }: FaultRule, candidate: FaultCandidate): boolean {
-  const { action, queue } = candidate;
+function fits(rule: FaultRule, { action, resource, entries }: FaultCandidate): boolean {
+  const { fault, actions, resources, visibilityTimeoutsSeconds: visibilities } = rule;
   return (
     actions?.includes(action) !== false &&
-    (queues === undefined || (queue !== undefined && queues.includes(queue))) &&
-    nth?.includes(candidate.nth) !== false
+    (resources === undefined || (resource !== undefined && resources.includes(resource))) &&
+    (visibilities === undefined ||
+      entries.some(({ visibilityTimeoutSeconds: asked = -1 }) => visibilities.includes(asked))) &&
+    (fault.kind !== "failed-entries" || entries.some(({ id }) => id !== undefined))
   );
 }
 

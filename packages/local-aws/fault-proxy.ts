@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { Agent, createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Clock, systemClock } from "@leasehold/clock";
-import { checkFaultPlan, type FaultPlan, faultFor, noFaults } from "./fault-plan.ts";
-import type { ProxiedRequest } from "./proxied-request.ts";
-import { type PassageRoom, ProxyPassage } from "./proxy-passage.ts";
+import { checkFaultPlan, type FaultPlan, FaultSchedule, noFaults } from "./fault-plan.ts";
+import type { ProxiedRequest, RequestFacts } from "./proxied-request.ts";
+import { type OpenRecord, type PassageRoom, ProxyPassage } from "./proxy-passage.ts";
 
 /** Where a proxy stands and what goes wrong in it. */
 export interface FaultProxyOptions {
@@ -74,8 +74,7 @@ class RunningProxy implements FaultProxy {
   readonly #room: PassageRoom;
   readonly #closing = new AbortController();
   readonly #logLimit: number;
-  #plan: FaultPlan = noFaults;
-  #counts = new Map<string, number>();
+  #schedule = new FaultSchedule(noFaults);
   #requests = 0;
   #closed: Promise<unknown> | undefined;
 
@@ -107,8 +106,7 @@ class RunningProxy implements FaultProxy {
 
   setPlan(plan: FaultPlan): void {
     checkFaultPlan(plan);
-    this.#plan = plan;
-    this.#counts = new Map();
+    this.#schedule = new FaultSchedule(plan);
   }
 
   clear(): void {
@@ -133,14 +131,11 @@ class RunningProxy implements FaultProxy {
   }
 
   /** Gives a request its number and its fault. */
-  #enter({ action, queue, entries }: Pick<ProxiedRequest, "action" | "queue" | "entries">) {
+  #enter(facts: RequestFacts): OpenRecord {
     this.#requests += 1;
-    const nth = (this.#counts.get(action) ?? 0) + 1;
-    this.#counts.set(action, nth);
-    const record = {
-      ...{ requestNumber: this.#requests, action, queue, nth, entries },
-      fault: faultFor(this.#plan, { action, queue, nth }),
-      stage: "held" as const,
+    const record: OpenRecord = {
+      ...{ requestNumber: this.#requests, ...facts, ...this.#schedule.next(facts) },
+      stage: "held",
       arrivedAtMs: this.#room.clock.wallMs(),
     };
     this.log.push(record);

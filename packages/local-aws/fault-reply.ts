@@ -10,13 +10,18 @@ export interface FaultReply {
 }
 
 const DYNAMODB = /^DynamoDB_\d+\./;
+const DYNAMODB_PREFIX = "com.amazonaws.dynamodb.v20120810";
+
+const THROUGHPUT_EXCEEDED =
+  "The level of configured provisioned throughput for the table was exceeded.";
 
 /** Names of errors that all services share have a prefix of their own. */
 const SHARED_PREFIX = "com.amazon.coral.availability";
 
 /**
  * Too many requests. SQS says `RequestThrottled` with 403 and `ThrottlingException` with 400;
- * DynamoDB knows only the second.
+ * DynamoDB says `ThrottlingException` or, when one table is meant,
+ * `ProvisionedThroughputExceededException`.
  * @param target - `X-Amz-Target` of the request
  */
 export function throttleReply(target: string, code?: ThrottleCode): FaultReply {
@@ -25,6 +30,9 @@ export function throttleReply(target: string, code?: ThrottleCode): FaultReply {
   if (wanted === "RequestThrottled") {
     const message = "The request was denied due to request throttling.";
     return reply(target, 403, "com.amazonaws.sqs#RequestThrottled", message);
+  }
+  if (wanted === "ProvisionedThroughputExceededException") {
+    return reply(target, 400, `${DYNAMODB_PREFIX}#${wanted}`, THROUGHPUT_EXCEEDED);
   }
   return reply(target, 400, `${SHARED_PREFIX}#ThrottlingException`, "Rate exceeded");
 }
@@ -37,7 +45,7 @@ export function serverErrorReply(target: string, status: 500 | 503): FaultReply 
   }
   const message = "We encountered an internal error. Please try again.";
   const name = DYNAMODB.test(target)
-    ? "com.amazonaws.dynamodb.v20120810#InternalServerError"
+    ? `${DYNAMODB_PREFIX}#InternalServerError`
     : "com.amazon.coral.service#InternalFailure";
   return reply(target, 500, name, message);
 }

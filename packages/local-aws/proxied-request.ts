@@ -27,9 +27,10 @@ export type ProxyStage = "held" | "forwarded" | "answering" | "over";
 export interface ProxiedRequest {
   /** Counted from 1. */
   readonly requestNumber: number;
+  /** `X-Amz-Target` without its prefix, or `Action` of a form, or else method and path. */
   readonly action: string;
-  /** The last part of the queue's URL. */
-  readonly queue: string | undefined;
+  /** The name of the queue or the table; absent when it is about none, or several. */
+  readonly resource: string | undefined;
   /** The how-manieth of its action since the plan was set. */
   readonly nth: number;
   readonly entries: readonly ProxiedEntry[];
@@ -49,7 +50,7 @@ export interface ProxiedRequest {
 }
 
 /** What can be read of a request's head and body. */
-export type RequestFacts = Pick<ProxiedRequest, "action" | "queue" | "entries">;
+export type RequestFacts = Pick<ProxiedRequest, "action" | "resource" | "entries">;
 
 interface WireEntry {
   readonly Id?: unknown;
@@ -64,14 +65,22 @@ interface WireAnswer {
   readonly Failed?: unknown;
 }
 
-/** The action and its entries; a body that is no JSON has none. */
-export function readProxied(target: string, body: Buffer): RequestFacts {
+/** What a request's head says of it. */
+export interface RequestHead {
+  readonly method: string;
+  readonly path: string;
+  /** `X-Amz-Target`, as in `AmazonSQS.SendMessage` and `DynamoDB_20120810.PutItem`. */
+  readonly target: string | undefined;
+}
+
+/** What can be read of a request; a body that is no JSON has no entries. */
+export function readProxied({ method, path, target }: RequestHead, body: Buffer): RequestFacts {
   const input = parse(body);
   const queueUrl = text(input["QueueUrl"]);
   const entries = Array.isArray(input["Entries"]) ? input["Entries"] : [input];
   return {
-    action: target.slice(target.lastIndexOf(".") + 1),
-    queue: queueUrl?.slice(queueUrl.lastIndexOf("/") + 1),
+    action: target?.slice(target.lastIndexOf(".") + 1) ?? formAction(body) ?? `${method} ${path}`,
+    resource: queueUrl?.slice(queueUrl.lastIndexOf("/") + 1) ?? text(input["TableName"]),
     entries: (entries as readonly WireEntry[]).map(entryOf).filter(isTelling),
   };
 }
@@ -120,7 +129,15 @@ export function joinBatch(body: Buffer | undefined, failed: readonly object[]): 
   return Buffer.from(JSON.stringify({ ...answer, Successful, Failed }));
 }
 
+/** Within which a form names its action: clients write it first. */
+const FORM_BYTES = 1_024;
+
 const FAILED_ENTRY = "We encountered an internal error. Please try again.";
+
+/** Services that take forms, as SQS once did, name the action in them. */
+function formAction(body: Buffer): string | undefined {
+  return /(?:^|&)Action=(\w+)/.exec(body.toString("latin1", 0, FORM_BYTES))?.[1];
+}
 
 function entryOf({ Id, ReceiptHandle, VisibilityTimeout }: WireEntry): ProxiedEntry {
   const id = text(Id);

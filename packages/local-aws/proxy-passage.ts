@@ -17,6 +17,7 @@ import {
   type ProxiedRequest,
   type ProxyStage,
   type RequestFacts,
+  type RequestHead,
   readProxied,
   splitBatch,
   withAnswer,
@@ -73,7 +74,7 @@ export class ProxyPassage {
   async run(enter: (facts: RequestFacts) => OpenRecord): Promise<void> {
     try {
       const body = await readAll(this.#request);
-      this.#record = enter(readProxied(this.#target, body));
+      this.#record = enter(readProxied(this.#head, body));
       this.#response.once("close", () => this.#onClose());
       await this.#pass(body, this.#record.fault);
     } catch {
@@ -83,9 +84,15 @@ export class ProxyPassage {
     if (this.#record !== undefined) this.#record.stage = "over";
   }
 
+  get #head(): RequestHead {
+    const { headers, method = "", url = "" } = this.#request;
+    const target = headers["x-amz-target"];
+    return { method, path: url, target: target === undefined ? target : String(target) };
+  }
+
+  /** Says in whose words a fault has to be told. */
   get #target(): string {
-    const { headers, method, url } = this.#request;
-    return String(headers["x-amz-target"] ?? `${method} ${url}`);
+    return this.#head.target ?? "";
   }
 
   async #pass(body: Buffer, fault: Fault | undefined): Promise<void> {

@@ -77,7 +77,7 @@ describe("the fault proxy", () => {
       stage: "over",
     };
     expect(proxy.log).toMatchObject([
-      { requestNumber: 1, action: "SendMessage", queue: "jobs", nth: 1, ...times },
+      { requestNumber: 1, action: "SendMessage", resource: "jobs", nth: 1, ...times },
       {
         requestNumber: 2,
         action: "ReceiveMessage",
@@ -218,6 +218,13 @@ describe("the fault proxy", () => {
       "ok",
       "InternalError",
     ]);
+  });
+
+  test("passes what has no entries when entries are to fail", async () => {
+    const { proxy, count, send } = await setup(always({ kind: "failed-entries" }));
+    await send();
+    expect(count()).toMatchObject({ sent: 1 });
+    expect(proxy.log[0]?.fault).toBeUndefined();
   });
 
   test("counts each action by itself, and anew with each plan", async () => {
