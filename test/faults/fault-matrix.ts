@@ -1,108 +1,17 @@
-/** The cells: what goes wrong, with which request, how often, and what the worker does meanwhile. */
+/** Plays one cell: a worker under trial from its start to its exit, then one that meets no faults. */
 
-import type { Fault, FaultPlan, FaultRule } from "@leasehold/local-aws";
+import type { ProxiedRequest } from "@leasehold/local-aws";
+import type { FaultCell } from "./fault-cells.ts";
 import type { PlannedJob } from "./fault-jobs.ts";
 import type { FaultRecord } from "./fault-record.ts";
 import { FaultWorld } from "./fault-world.ts";
 
-/** The hard timeout of the contract is a second; a receive has five more than its wait. */
-const faults: Readonly<Record<string, Fault>> = {
-  "a slow request": { kind: "latency", side: "before", delayMs: 900 },
-  "a request that arrives after its client gave up": {
-    kind: "latency",
-    side: "before",
-    delayMs: 1_300,
-  },
-  "a slow answer": { kind: "latency", side: "after", delayMs: 900 },
-  "an answer that comes too late": { kind: "latency", side: "after", delayMs: 1_300 },
-  throttling: { kind: "throttle" },
-  "500 after the effect": { kind: "server-error", side: "after" },
-  "503 before the effect": { kind: "server-error", side: "before", status: 503 },
-  "a reset before the effect": { kind: "reset", side: "before" },
-  "a reset after the effect": { kind: "reset", side: "after" },
-  "a hung socket": { kind: "hung" },
-  "a lost reply": { kind: "lost-reply" },
-  "a slow body": { kind: "slow-body", durationMs: 700 },
-  "a body that is too slow": { kind: "slow-body", durationMs: 4_000 },
-  "failed entries": { kind: "failed-entries" },
-};
-
-/** Every action of the worker, alone and all together. */
-const actions = [
-  "ReceiveMessage",
-  "ChangeMessageVisibilityBatch",
-  "DeleteMessageBatch",
-  "SendMessage",
-  "every action",
-] as const;
-
-/** What the worker does while it goes wrong. */
-export type FaultPhase = "running" | "draining";
-
-/** How often it goes wrong: once, now and then, or each time for longer than a lease lives. */
-const strengths = ["first", "second", "half", "outage"] as const;
-
-const howOften: Readonly<Record<(typeof strengths)[number], Omit<FaultRule, "fault">>> = {
-  first: { nth: [1] },
-  second: { nth: [2] },
-  half: { chance: 0.5 },
-  outage: {},
-};
-
-/** One cell. */
-export interface FaultCell {
-  readonly phase: FaultPhase;
-  readonly plan: FaultPlan;
-  /** Whether it goes wrong more than once. */
-  readonly isOutage: boolean;
-  /** Whether only polls meet the fault: none begins in a drain, so one must be open by then. */
-  readonly isAboutPolls: boolean;
-  /** Whether one handler does not stop when it is asked; it hides from the exit code those that do. */
-  readonly isWithStubborn: boolean;
-}
-
-/** A cell and what to call it. */
-export type NamedCell = readonly [name: string, cell: FaultCell];
-
-/** Every cell of a phase; without `isFull` only those that go wrong once or each time. */
-export function cellsOf(phase: FaultPhase, isFull: boolean): readonly NamedCell[] {
-  const often = strengths.filter((one) => isFull || one === "first" || one === "outage");
-  return actions.flatMap((action) =>
-    Object.entries(faults).flatMap(([name, fault]) =>
-      often.map((strength): NamedCell => {
-        const which = action === "every action" ? {} : { actions: [action] };
-        const cell: FaultCell = {
-          phase,
-          plan: { seed: 1, rules: [{ fault, ...which, ...howOften[strength] }] },
-          isOutage: strength === "half" || strength === "outage",
-          isAboutPolls: action === "ReceiveMessage",
-          isWithStubborn: strength === "half" || strength === "second",
-        };
-        return [`${action}, ${strength}: ${name}`, cell];
-      }),
-    ),
-  );
-}
-
-/** Cells in which every fault may meet every request, by chance from a seed each. */
-export function stormsOf(phase: FaultPhase, isFull: boolean): readonly NamedCell[] {
-  const seeds = Array.from({ length: isFull ? 60 : 10 }, (_, index) => index + 1);
-  return seeds.map((seed) => {
-    const rules = Object.values(faults).map((fault) => ({ fault, chance: STORM_CHANCE }));
-    const isWithStubborn = seed % 2 === 0;
-    const cell = { phase, plan: { seed, rules }, isOutage: true, isAboutPolls: false };
-    return [`a storm of all faults, seed ${seed}`, { ...cell, isWithStubborn }];
-  });
-}
-
 /** A cell that was played to its end. */
 export interface PlayedCell {
   readonly record: FaultRecord;
-  readonly faultsMet: number;
+  /** Requests of the worker under trial that were to meet a fault. */
+  readonly faulted: readonly ProxiedRequest[];
 }
-
-/** Of each fault: about two of five requests meet one. */
-const STORM_CHANCE = 0.04;
 
 const OUTAGE_MS = 15_000;
 
@@ -137,7 +46,11 @@ const DRAINED_JOBS: readonly PlannedJob[] = [
 
 const STUBBORN_JOB: PlannedJob = { kind: "is-stubborn", takesMs: 60_000 };
 
-/** Plays a cell: the worker under trial until its exit, then one that meets no faults. */
+/**
+ * Plays a cell to its end.
+ *
+ * @throws Error when the worker never exits, or work is left that nobody finishes
+ */
 export async function playCell(cell: FaultCell): Promise<PlayedCell> {
   await using world = await FaultWorld.open();
   const worker = world.worker(true);
@@ -158,15 +71,14 @@ export async function playCell(cell: FaultCell): Promise<PlayedCell> {
   if (cell.phase === "draining") {
     await world.pass(1_500);
     world.setPlan(cell.plan);
-    if (cell.isAboutPolls) await world.until(() => world.faultsMet > 0, 10_000);
+    if (cell.isAboutPolls) await world.until(() => world.faulted.length > 0, 10_000);
   }
   worker.signal("SIGTERM");
   if (cell.phase === "draining") await world.send([{ kind: "works", takesMs: 10 }]);
   await world.until(() => exit !== undefined, 30_000);
-  const { faultsMet } = world;
   await recover(world);
   if (exit === undefined) throw new Error("the worker has not exited");
-  return { record: await world.record(exit, cell.isOutage), faultsMet };
+  return { record: await world.record(exit, cell.isOutage), faulted: world.faulted };
 }
 
 async function faultWhileRunning(world: FaultWorld, { plan }: FaultCell): Promise<void> {

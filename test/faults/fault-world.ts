@@ -4,7 +4,12 @@ import { ManualClock } from "@leasehold/clock/manual";
 import { defineContract, workerTimings } from "@leasehold/deployment-contract";
 import { type EmbeddedSqs, type RequestAnswered, startEmbeddedSqs } from "@leasehold/embedded-sqs";
 import { type LeaseQueue, type SqsClients, sqsClients, sqsLeaseQueue } from "@leasehold/lease";
-import { type FaultPlan, type FaultProxy, startFaultProxy } from "@leasehold/local-aws";
+import {
+  type FaultPlan,
+  type FaultProxy,
+  type ProxiedRequest,
+  startFaultProxy,
+} from "@leasehold/local-aws";
 import { createWorker, type Worker } from "@leasehold/worker";
 import { jobDefinition, messageOf, type PlannedJob } from "./fault-jobs.ts";
 import type {
@@ -124,9 +129,9 @@ export class FaultWorld implements AsyncDisposable {
     this.#proxy.clear();
   }
 
-  /** How many requests have met a fault. */
-  get faultsMet(): number {
-    return this.#proxy.log.filter(({ fault }) => fault !== undefined).length;
+  /** Requests that meet a fault, as far as they have come. */
+  get faulted(): readonly ProxiedRequest[] {
+    return this.#proxy.log.filter(({ fault }) => fault !== undefined);
   }
 
   /** Messages in the queue, in whatever state. */
