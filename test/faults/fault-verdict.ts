@@ -15,6 +15,8 @@ export function brokenPromises(record: FaultRecord): readonly string[] {
   return [
     ...nothingIsLost(record),
     ...nothingIsAckedUndone(record, stories),
+    ...onlyPoisonIsDeadLettered(record),
+    ...oneFaultDoublesNoWork(record),
     ...noRunMeetsItsTwin(record),
     ...noPollIsCutOff(record),
     ...stories.flatMap((story) =>
@@ -73,6 +75,29 @@ function nothingIsAckedUndone(
     return isDeleted ? [] : [`${nameOf(story)}: ${kind} was told, and the message is still there`];
   });
   return [...tooSoon, ...untrue];
+}
+
+/** A copy in the dead-letter queue has a run before it that called for it. */
+function onlyPoisonIsDeadLettered({ runs, deadLetters }: FaultRecord): readonly string[] {
+  return deadLetters
+    .filter(
+      ({ sourceMessageId, sentAtMs }) =>
+        !runs.some(
+          ({ messageId, result, endedAtMs = Number.POSITIVE_INFINITY }) =>
+            messageId === sourceMessageId && result === "permanent" && endedAtMs <= sentAtMs,
+        ),
+    )
+    .map(({ sourceMessageId }) => `message ${sourceMessageId} was dead-lettered without cause`);
+}
+
+/** One fault that passes makes no finished job run again: its delete is tried again instead. */
+function oneFaultDoublesNoWork({ sent, runs, isOutage }: FaultRecord): readonly string[] {
+  if (isOutage) return [];
+  return sent
+    .filter(
+      (id) => runs.filter(({ messageId, result }) => messageId === id && result === "done")[1],
+    )
+    .map((id) => `message ${id} was done twice after one fault`);
 }
 
 /** One message never has two runs at a time in one process. */
