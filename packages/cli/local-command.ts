@@ -26,6 +26,8 @@ interface LocalRun {
   readonly folder: SessionFolder;
   readonly aws: LocalAws;
   readonly bell: ChangeBell;
+  /** Of the jobs, and of the faults. */
+  readonly seed: number;
 }
 
 /** Runs a session and returns its exit code: the worker's own. */
@@ -34,27 +36,27 @@ export async function runLocal(flags: LocalFlags, host: CommandHost): Promise<nu
   const contract = target.contract(flags.preset);
   const folder = await openSessionFolder(flags.data);
   const bell = new ChangeBell();
-  const aws = await startAws(flags, host, folder, bell);
+  const seed = flags.seed ?? randomInt(MAX_SEED);
+  const aws = await startAws({ flags, host, folder, bell, seed });
   try {
-    return await runIn({ flags, host, target, contract, folder, aws, bell });
+    return await runIn({ flags, host, target, contract, folder, aws, bell, seed });
   } finally {
     // The worker has ended: nobody asks any more.
     await aws.close();
   }
 }
 
-function startAws(
-  { aws: mode }: LocalFlags,
-  { clock, environment }: CommandHost,
-  folder: SessionFolder,
-  bell: ChangeBell,
-): Promise<LocalAws> {
-  if (mode === "endpoint") return startLocalAws({ mode, environment });
+function startAws(run: Omit<LocalRun, "target" | "contract" | "aws">): Promise<LocalAws> {
+  const { flags, host, folder, bell, seed } = run;
+  if (flags.aws === "endpoint") {
+    return startLocalAws({ mode: "endpoint", environment: host.environment });
+  }
   return startLocalAws({
-    mode,
-    clock,
+    mode: "embedded",
+    clock: host.clock,
     onSqsRequest: () => bell.ring(),
     ...(folder.isKept ? { folder: folder.path } : {}),
+    ...(flags.faults === undefined ? {} : { faults: { rules: flags.faults, seed } }),
   });
 }
 
@@ -93,7 +95,7 @@ async function runIn(run: LocalRun): Promise<number> {
     feed: {
       target,
       producer: createProducer({ client: aws.sqs, queueUrl: urls[0] ?? "", clock }),
-      seed: flags.seed ?? randomInt(MAX_SEED),
+      seed: run.seed,
       ...(flags.jobs === undefined ? {} : { jobs: flags.jobs }),
     },
     watch: watchQueues(run, urls),
@@ -111,7 +113,7 @@ function watchQueues({ contract, aws, bell, host }: LocalRun, urls: readonly str
 }
 
 function describe(
-  { aws, folder, flags }: LocalRun,
+  { aws, folder, flags, seed }: LocalRun,
   adminPort: number,
 ): readonly (readonly [string, string])[] {
   const kept = whatIsKept(aws.mode, folder);
@@ -119,6 +121,9 @@ function describe(
   return [
     ["sqs", `${aws.sqsEndpoint} (${aws.mode})`],
     ["dynamodb", `${aws.dynamodbEndpoint} (${aws.mode})`],
+    ...(flags.faults === undefined
+      ? []
+      : [["faults", `on the worker's way to both; again with --seed ${seed}`] as const]),
     ["data", `${folder.path} (${kept})`],
     ["receipts", folder.receipts],
     ...(adminPort === 0 ? [] : [["status", `http://127.0.0.1:${adminPort}/status`] as const]),

@@ -1,7 +1,7 @@
 /** The command line as commander has it: commands, flags, their ranges and their help. */
 
 import { type PresetName, presets } from "@leasehold/deployment-contract";
-import type { AwsMode } from "@leasehold/local-aws";
+import { type AwsMode, type FaultRule, faultSyntax, readFaultRules } from "@leasehold/local-aws";
 import { Command, InvalidArgumentError, Option } from "commander";
 
 /** What `leasehold local` was asked for. */
@@ -15,6 +15,7 @@ export interface LocalFlags {
   readonly preset?: PresetName;
   readonly port?: number;
   readonly seed?: number;
+  readonly faults?: readonly FaultRule[];
   readonly json?: true;
 }
 
@@ -23,6 +24,8 @@ export interface AwsFlags {
   readonly sqsPort: number;
   readonly dynamodbPort: number;
   readonly data?: string;
+  readonly faults?: readonly FaultRule[];
+  readonly seed?: number;
   readonly json?: true;
 }
 
@@ -77,11 +80,19 @@ function addLocal(program: Command, commands: Commands): void {
     )
     .option(
       "--seed <n>",
-      "make the same jobs again (default: others each time)",
+      "make the same jobs again, and the same faults (default: others each time)",
       whole(range(0, MAX_SEED)),
     )
+    .addOption(faultsOption("between the worker and AWS"))
     .option("--json", "machine-readable lines only, the last one is run.summary")
+    .addHelpText("after", `\n${faultSyntax}`)
     .action(async (flags: LocalFlags, command: Command) => {
+      if (flags.faults !== undefined && flags.aws === "endpoint") {
+        command.error(
+          "error: option '--faults <list>' needs '--aws embedded': only AWS in this process can be " +
+            "put behind them",
+        );
+      }
       if (flags.exitWhenIdle && flags.jobs === undefined) {
         command.error(
           "error: option '--exit-when-idle' needs '--jobs <n>': without it jobs are sent until " +
@@ -100,8 +111,38 @@ function addAws(program: Command, commands: Commands): void {
     .option("--sqs-port <port>", "of the SQS endpoint, 0 for a free one", port, 4566)
     .option("--dynamodb-port <port>", "of the DynamoDB endpoint, 0 for a free one", port, 8000)
     .option("--data <folder>", "keep queues and tables here (default: in memory)")
+    .addOption(faultsOption("on the way to it"))
+    .option(
+      "--seed <n>",
+      "of the chance of faults: the same again (default: others each time)",
+      whole({ min: 0, max: MAX_SEED }),
+    )
     .option("--json", "one machine-readable line instead of text")
-    .action((flags: AwsFlags) => commands.aws(flags));
+    .addHelpText("after", `\n${faultSyntax}`)
+    .action(async (flags: AwsFlags, command: Command) => {
+      if (flags.seed !== undefined && flags.faults === undefined) {
+        command.error(
+          "error: option '--seed <n>' needs '--faults <list>': there is no other chance here",
+        );
+      }
+      await commands.aws(flags);
+    });
+}
+
+function faultsOption(where: string): Option {
+  return new Option(
+    "--faults <list>",
+    `let go wrong ${where}, as in ReceiveMessage:throttle:0.1`,
+  ).argParser(faults);
+}
+
+function faults(text: string): readonly FaultRule[] {
+  try {
+    return readFaultRules(text);
+  } catch (error) {
+    if (error instanceof RangeError) throw new InvalidArgumentError(`${error.message}.`);
+    throw error;
+  }
 }
 
 function awsOption(): Option {

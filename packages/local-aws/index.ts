@@ -15,6 +15,7 @@ export {
 } from "./errors.ts";
 export type { Fault, FaultPlan, FaultRule, FaultSide, ThrottleCode } from "./fault-plan.ts";
 export { type FaultProxy, type FaultProxyOptions, startFaultProxy } from "./fault-proxy.ts";
+export { faultSyntax, readFaultRules } from "./fault-text.ts";
 export {
   type EmbeddedAwsOptions,
   type EndpointAwsOptions,

@@ -15,6 +15,8 @@ import {
   endpointsFrom,
   environmentOf,
 } from "./endpoint.ts";
+import type { FaultPlan } from "./fault-plan.ts";
+import { startFaultProxy } from "./fault-proxy.ts";
 import { lockFolder, type Unlock } from "./folder-lock.ts";
 
 /** AWS in this process. */
@@ -33,6 +35,8 @@ export interface EmbeddedAwsOptions {
   readonly sqsPort?: number;
   /** @defaultValue 0: any free port */
   readonly dynamodbPort?: number;
+  /** What goes wrong on the way there, for other programs. @defaultValue nothing */
+  readonly faults?: FaultPlan;
 }
 
 /** AWS, or something like it, that runs elsewhere. */
@@ -45,7 +49,10 @@ export interface EndpointAwsOptions {
 /** Where AWS is to be for this run. */
 export type LocalAwsOptions = EmbeddedAwsOptions | EndpointAwsOptions;
 
-/** AWS for one run, with clients that go there. */
+/**
+ * AWS for one run, with clients that go there. They go by no fault: these meet whoever takes the
+ * endpoints or the environment.
+ */
 export interface LocalAws extends AwsClients {
   readonly mode: AwsMode;
   readonly sqsEndpoint: string;
@@ -63,17 +70,19 @@ export interface LocalAws extends AwsClients {
  *
  * @throws EndpointUnknownError when the environment does not say where it is
  * @throws FolderBusyError when another process has the folder
+ * @throws RangeError when a fault makes no sense
  * @throws Error of the system, with its `code`, when a port is taken or a folder cannot be opened
  */
 export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws> {
   if (options.mode === "endpoint") {
-    return assemble(endpointsFrom(options.environment), async () => {});
+    const endpoints = endpointsFrom(options.environment);
+    return assemble(endpoints, endpoints, async () => {});
   }
   const unlock = await lock(options.folder);
   try {
-    const { endpoints, sqs, stop } = await startEmbedded(options);
+    const { shown, direct, sqs, stop } = await startEmbedded(options);
     const stopAndUnlock = () => stop().finally(unlock);
-    return { ...assemble(endpoints, stopAndUnlock), embedded: sqs };
+    return { ...assemble(shown, direct, stopAndUnlock), embedded: sqs };
   } catch (error) {
     await unlock();
     throw error;
@@ -86,37 +95,60 @@ async function lock(folder: string | undefined): Promise<Unlock> {
   return lockFolder(folder);
 }
 
-async function startEmbedded(options: EmbeddedAwsOptions): Promise<{
-  readonly endpoints: AwsEndpoints;
+interface Embedded {
+  /** For other programs: by way of the faults, if there are any. */
+  readonly shown: AwsEndpoints;
+  readonly direct: AwsEndpoints;
   readonly sqs: EmbeddedSqs;
-  readonly stop: () => Promise<unknown>;
-}> {
-  const { clock = systemClock, folder, sqsPort = 0, dynamodbPort = 0, onSqsRequest } = options;
-  const sqs = await startEmbeddedSqs({
-    clock,
-    port: sqsPort,
-    ...(onSqsRequest === undefined ? {} : { onRequest: onSqsRequest }),
-    ...(folder === undefined ? {} : { folder: join(folder, "sqs") }),
-  });
+  readonly stop: () => Promise<void>;
+}
+
+async function startEmbedded(options: EmbeddedAwsOptions): Promise<Embedded> {
+  const { clock = systemClock, folder, onSqsRequest, faults } = options;
+  const { sqsPort = 0, dynamodbPort = 0 } = options;
+  const started: { close(): Promise<void> }[] = [];
+  const keep = <Part extends { close(): Promise<void> }>(part: Part): Part => {
+    started.unshift(part);
+    return part;
+  };
+  const stop = async () => {
+    for (const part of started) await part.close();
+  };
   try {
-    const dynamodb = await startEmbeddedDynamodb({
-      clock,
-      port: dynamodbPort,
-      ...(folder === undefined ? {} : { folder: join(folder, "dynamodb") }),
-    });
-    return {
-      endpoints: embeddedEndpoints(sqs.endpoint, dynamodb.endpoint),
-      sqs,
-      stop: () => Promise.all([sqs.close(), dynamodb.close()]),
-    };
+    const sqs = keep(
+      await startEmbeddedSqs({
+        clock,
+        port: faults === undefined ? sqsPort : 0,
+        ...(onSqsRequest === undefined ? {} : { onRequest: onSqsRequest }),
+        ...(folder === undefined ? {} : { folder: join(folder, "sqs") }),
+      }),
+    );
+    const dynamodb = keep(
+      await startEmbeddedDynamodb({
+        clock,
+        port: faults === undefined ? dynamodbPort : 0,
+        ...(folder === undefined ? {} : { folder: join(folder, "dynamodb") }),
+      }),
+    );
+    const direct = embeddedEndpoints(sqs.endpoint, dynamodb.endpoint);
+    if (faults === undefined) return { shown: direct, direct, sqs, stop };
+    const before = async (target: string, port: number) =>
+      keep(await startFaultProxy({ target, port, plan: faults, clock })).endpoint;
+    const sqsEndpoint = await before(sqs.endpoint, sqsPort);
+    const dynamodbEndpoint = await before(dynamodb.endpoint, dynamodbPort);
+    return { shown: embeddedEndpoints(sqsEndpoint, dynamodbEndpoint), direct, sqs, stop };
   } catch (error) {
-    await sqs.close();
+    await stop();
     throw error;
   }
 }
 
-function assemble(endpoints: AwsEndpoints, stop: () => Promise<unknown>): LocalAws {
-  const clients = connect(endpoints);
+function assemble(
+  endpoints: AwsEndpoints,
+  direct: AwsEndpoints,
+  stop: () => Promise<unknown>,
+): LocalAws {
+  const clients = connect(direct);
   let closing: Promise<unknown> | undefined;
   return {
     ...clients,

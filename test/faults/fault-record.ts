@@ -7,6 +7,8 @@ import type { ShutdownReport, WorkerEvent } from "@leasehold/worker";
 /** One event of the worker, and when it was heard. */
 export interface HeardEvent {
   readonly atMs: number;
+  /** The last request that had arrived at the proxy by then: time alone does not tell the order. */
+  readonly afterRequest: number;
   readonly event: WorkerEvent;
 }
 
@@ -84,8 +86,8 @@ export interface ReceiptStory {
   readonly changes: readonly Change[];
   /** When the server deleted the message by this handle. */
   readonly deletedAtMs: number | undefined;
-  readonly events: readonly { readonly atMs: number; readonly event: LeaseEvent }[];
-  readonly ending: { readonly atMs: number; readonly event: EndingEvent } | undefined;
+  readonly events: readonly (HeardEvent & { readonly event: LeaseEvent })[];
+  readonly ending: (HeardEvent & { readonly event: EndingEvent }) | undefined;
   /** The worker's requests that name this handle, in their order. */
   readonly requests: readonly { readonly request: ProxiedRequest; readonly entry: ProxiedEntry }[];
 }
@@ -131,11 +133,11 @@ function storyOf(
   { events, proxied }: FaultRecord,
 ): ReceiptStory {
   const own = entries.filter(({ entry }) => entry.receiptHandle === receiptHandle);
-  const heard = events.flatMap(({ atMs, event }) =>
+  const heard = events.flatMap(({ event, ...when }) =>
     isLeaseEvent(event) &&
     event.lease.messageId === messageId &&
     event.lease.receiveCount === receiveCount
-      ? [{ atMs, event }]
+      ? [{ ...when, event }]
       : [],
   );
   return {
@@ -149,7 +151,7 @@ function storyOf(
       })),
     deletedAtMs: own.find(({ entry }) => entry.outcome === "deleted")?.request.startedAtMs,
     events: heard,
-    ending: heard.find((one): one is { atMs: number; event: EndingEvent } => isEnding(one.event)),
+    ending: heard.find((one): one is HeardEvent & { event: EndingEvent } => isEnding(one.event)),
     requests: proxied.flatMap((request) =>
       request.entries
         .filter((entry) => entry.receiptHandle === receiptHandle)

@@ -128,7 +128,7 @@ function noPollIsCutOff({ proxied, exit }: FaultRecord): readonly string[] {
 function silenceAfterTheEnd({ ending, requests }: ReceiptStory): readonly string[] {
   if (ending === undefined) return [];
   return requests
-    .filter(({ request }) => request.arrivedAtMs > ending.atMs)
+    .filter(({ request }) => request.requestNumber > ending.afterRequest)
     .map(
       ({ request }) =>
         `${request.action} left ${request.arrivedAtMs - ending.atMs} ms after ${ending.event.kind}`,

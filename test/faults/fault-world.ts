@@ -99,7 +99,10 @@ export class FaultWorld implements AsyncDisposable {
       random: () => 0.5,
     });
     if (isUnderTrial) {
-      worker.onEvent((event) => this.events.push({ atMs: this.clock.wallMs(), event }));
+      worker.onEvent((event) => {
+        const afterRequest = this.#proxy.log.at(-1)?.requestNumber ?? 0;
+        this.events.push({ atMs: this.clock.wallMs(), afterRequest, event });
+      });
     }
     return worker;
   }

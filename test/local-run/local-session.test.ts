@@ -196,6 +196,52 @@ describe("stand-alone AWS", () => {
   });
 });
 
+describe("faults by command", () => {
+  test("meet other programs at the endpoints that are printed", async () => {
+    const cli = new CliProcess([
+      ...["aws", "--sqs-port", "0", "--dynamodb-port", "0", "--json"],
+      ...["--faults", "ListQueues:server-error,ListTables:throttle", "--seed", "7"],
+    ]);
+    onTestFinished(() => void cli.child.kill("SIGKILL"));
+    const ready = JSON.parse(await cli.line("aws.ready"));
+    expect(ready).toMatchObject({ faults: 2, seed: 7 });
+    const ask = async (endpoint: string, target: string, body: object) => {
+      const headers = { "x-amz-target": target, "content-type": "application/x-amz-json-1.0" };
+      const request = { method: "POST", headers, body: JSON.stringify(body) };
+      const answer = await fetch(endpoint, request);
+      return [answer.status, await answer.json()];
+    };
+    const { AWS_ENDPOINT_URL_SQS: sqs, AWS_ENDPOINT_URL_DYNAMODB: dynamodb } = ready.environment;
+
+    const [status, error] = await ask(sqs, "AmazonSQS.ListQueues", {});
+    expect([status, error]).toMatchObject([500, { __type: expect.stringMatching(/#Internal/) }]);
+    expect(await ask(dynamodb, "DynamoDB_20120810.ListTables", {})).toMatchObject([
+      400,
+      { __type: expect.stringMatching(/#ThrottlingException$/) },
+    ]);
+    // The address that a new queue is told to have is the proxy's, too.
+    expect(await ask(sqs, "AmazonSQS.CreateQueue", { QueueName: "a" })).toEqual([
+      200,
+      { QueueUrl: `${sqs}/000000000000/a` },
+    ]);
+    cli.child.kill("SIGTERM");
+    expect(await cli.ended()).toMatchObject({ exitCode: 0, errors: [] });
+  });
+
+  test("meet the worker of a session, and not what the session itself does", async () => {
+    const { cli } = await start([
+      ...["--jobs", "2", "--exit-when-idle", "--json", "--seed", "3"],
+      ...["--faults", "GetQueueUrl:server-error,CreateQueue:hung,SendMessageBatch:hung"],
+    ]);
+
+    const { exitCode, lines, errors } = await cli.ended();
+
+    expect(exitCode).toBe(1);
+    expect(errors.join("\n")).toContain("InternalFailure");
+    expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ event: "run.summary", acked: 0 });
+  });
+});
+
 describe("misuse of the command", () => {
   test("says in one line that there are no credentials for an endpoint", async () => {
     const cli = new CliProcess(["local", "--target", target, "--aws", "endpoint"], {
@@ -215,6 +261,7 @@ describe("misuse of the command", () => {
     [["local"], "required option '--target <file>' not specified"],
     [["local", "--target", "nowhere.ts"], "nowhere.ts is no target of the local command"],
     [["local", "--target", target, "--aws", "endpoint"], "AWS_ENDPOINT_URL is not set"],
+    [["aws", "--faults", "Recieve:throttle"], "neither SQS nor DynamoDB has an action 'Recieve'"],
     [["lokal"], "unknown command 'lokal'"],
   ])("%j ends with exit code 2 and says what to do", async (args, message) => {
     const cli = new CliProcess(args, { AWS_ENDPOINT_URL: "", AWS_REGION: "" });

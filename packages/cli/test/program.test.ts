@@ -56,6 +56,25 @@ describe("the command line", () => {
       "aws --sqs-port 0 --dynamodb-port 1 --data d --json",
       ["aws", { sqsPort: 0, dynamodbPort: 1, data: "d", json: true }],
     ],
+    [
+      "aws --faults ReceiveMessage:throttle:0.1 --seed 7",
+      [
+        "aws",
+        {
+          sqsPort: 4566,
+          dynamodbPort: 8000,
+          faults: [{ fault: { kind: "throttle" }, chance: 0.1, actions: ["ReceiveMessage"] }],
+          seed: 7,
+        },
+      ],
+    ],
+    [
+      "local --target a.ts --faults *:hung",
+      [
+        "local",
+        { target: "a.ts", aws: "embedded", faults: [{ fault: { kind: "hung" }, chance: 1 }] },
+      ],
+    ],
   ])("takes `%s`", async (line, call) => {
     const { calls, run } = setup();
 
@@ -85,6 +104,16 @@ describe("the command line", () => {
     ["local --target a.ts --job 3", "unknown option '--job'"],
     ["local --target a.ts more", "too many arguments"],
     ["aws --sqs-port x", "'--sqs-port <port>' argument 'x' is invalid"],
+    ["aws --seed 7", "option '--seed <n>' needs '--faults <list>'"],
+    ["aws --faults PutItem:hung --seed x", "'--seed <n>' argument 'x' is invalid"],
+    [
+      "aws --faults PutItem:boom",
+      "'--faults <list>' argument 'PutItem:boom' is invalid. there is no fault 'boom'",
+    ],
+    [
+      "local --target a.ts --aws endpoint --faults PutItem:hung",
+      "option '--faults <list>' needs '--aws embedded'",
+    ],
     ["lokal", "unknown command 'lokal'"],
   ])("refuses `%s` with the value and the mend", async (line, message) => {
     const { calls, printed, run } = setup();
@@ -102,6 +131,8 @@ describe("the command line", () => {
     ["--help", "local [options]"],
     ["local --help", "--exit-when-idle"],
     ["aws --help", "--dynamodb-port <port>"],
+    ["aws --help", "Faults are written ACTION:FAULT or ACTION:FAULT:CHANCE"],
+    ["local --help", "done and never answered"],
   ])("answers `%s`", async (line, text) => {
     const { printed, run } = setup();
 

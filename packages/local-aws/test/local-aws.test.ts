@@ -2,8 +2,18 @@ import { spawnSync } from "node:child_process";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { GetItemCommand, ListTablesCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import {
+  DynamoDBClient,
+  GetItemCommand,
+  ListTablesCommand,
+  PutItemCommand,
+} from "@aws-sdk/client-dynamodb";
+import {
+  ListQueuesCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
 import { defineContract } from "@leasehold/deployment-contract";
 import {
   EndpointUnknownError,
@@ -41,6 +51,36 @@ describe("AWS in this process", () => {
       AWS_PROFILE: undefined,
       AWS_SESSION_TOKEN: undefined,
     });
+  });
+
+  test("lets faults meet whoever takes its endpoints, and not its own clients", async () => {
+    const rules = [{ fault: { kind: "throttle" }, actions: ["ListTables", "ListQueues"] }] as const;
+    const aws = await startLocalAws({ mode: "embedded", faults: { rules } });
+    onTestFinished(() => aws.close());
+    const credentials = { accessKeyId: "test", secretAccessKey: "test" };
+    const common = { region: "us-east-1", credentials, maxAttempts: 1 };
+    const sqs = new SQSClient({ ...common, endpoint: aws.sqsEndpoint });
+    onTestFinished(() => sqs.destroy());
+    const dynamodb = new DynamoDBClient({ ...common, endpoint: aws.dynamodbEndpoint });
+    onTestFinished(() => dynamodb.destroy());
+
+    await expect(sqs.send(new ListQueuesCommand({}))).rejects.toThrow(/throttling/);
+    await expect(dynamodb.send(new ListTablesCommand({}))).rejects.toThrow(/Rate exceeded/);
+    expect(await aws.sqs.send(new ListQueuesCommand({}))).toMatchObject({ $metadata: {} });
+    expect((await aws.dynamodb.send(new ListTablesCommand({}))).TableNames).toEqual([]);
+    expect(aws.environment).toMatchObject({
+      AWS_ENDPOINT_URL_SQS: aws.sqsEndpoint,
+      AWS_ENDPOINT_URL_DYNAMODB: aws.dynamodbEndpoint,
+    });
+  });
+
+  test("ends what it has started when a fault makes no sense", async () => {
+    const folder = await newFolder();
+    const rules = [{ fault: { kind: "hung" }, chance: 2 }] as const;
+    const start = () => startLocalAws({ mode: "embedded", folder, faults: { rules } });
+
+    await expect(start()).rejects.toThrow("rule 1: chance must be between 0 and 1, got 2");
+    await expect(start()).rejects.toThrow("rule 1: chance must be between 0 and 1, got 2");
   });
 
   test("goes on after a restart with what its folder keeps", async () => {
