@@ -27,7 +27,7 @@ const contract = defineContract({
 });
 
 /** Turns of the event loop after which the network is taken to be stuck. */
-const PATIENCE_TURNS = 20_000;
+const PATIENCE_TURNS = 200_000;
 
 /** One cell of the matrix. */
 export class FaultWorld implements AsyncDisposable {
