@@ -2,13 +2,14 @@
 
 import { elapsedMs, type Moment, now } from "@leasehold/clock";
 import type { Arrival } from "./arrival.ts";
-import { LeaseLostError } from "./errors.ts";
+import { LeaseLostError, LeaseTransitionError } from "./errors.ts";
 import type { ExtendedLease } from "./extended-lease.ts";
 import type { LeaseTimes } from "./extension-plan.ts";
+import type { Place, Turn } from "./fifo-groups.ts";
 import type { DeadLetterReason, EndOutcome, Lease } from "./lease.ts";
 import { endingEvent, endOutcome, type LeaseEnding } from "./lease-ending.ts";
 import type { LeaseRef, ReleaseClass } from "./lease-event.ts";
-import type { KeptTerm, LeaseKeeper } from "./lease-keeper.ts";
+import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { CallAnswer, ReceivedMessage } from "./lease-queue.ts";
 import {
   isOpen,
@@ -18,7 +19,8 @@ import {
   transition,
 } from "./lease-state.ts";
 import type { Surroundings } from "./lease-surroundings.ts";
-import { later, leftMs, moved } from "./lease-term.ts";
+import { leftMs, moved } from "./lease-term.ts";
+import { LeaseTime } from "./lease-time.ts";
 import { MAX_HOLD_MS } from "./limits.ts";
 
 /** What every lease of one queue shares. */
@@ -31,48 +33,44 @@ const STOP_MARGIN_MS = 30_000;
 export class HeldLease implements Lease, ExtendedLease {
   readonly ref: LeaseRef;
   readonly message: ReceivedMessage;
-  readonly claimedAt: Moment;
   readonly canDeadLetter: boolean;
+  readonly place: Place | undefined;
   /** Resolves once with how the lease ended. */
   readonly ended: Promise<EndOutcome>;
   readonly #shared: LeaseSurroundings;
+  readonly #time: LeaseTime;
   readonly #lost = new AbortController();
-  readonly #resolveEnded: (outcome: EndOutcome) => void;
+  readonly #ended = Promise.withResolvers<EndOutcome>();
   #state: LeaseState;
   #receiptHandle: string;
-  #lastSentAt: Moment;
-  #visibleBy: Moment;
-  #keeper: LeaseKeeper | undefined;
-  /** The newest word of the keeper that has been taken over. */
-  #heard: KeptTerm | undefined;
   #ending: LeaseEnding | undefined;
   /** What the last call of its ending asked for. */
   #sent: { readonly receiptHandle: string; readonly delayMs: number } | undefined;
   #hasRun = false;
   #isRunOver = false;
+  #isSentBack = false;
 
-  constructor({ receipt, sentAt, answeredAt }: Arrival, shared: LeaseSurroundings) {
+  constructor(arrival: Arrival, shared: LeaseSurroundings) {
     const { visibilityTimeoutMs, leaseMarginMs } = shared.options;
-    const { message } = receipt;
-    const { promise, resolve } = Promise.withResolvers<EndOutcome>();
-    this.ended = promise;
-    this.#resolveEnded = resolve;
+    const { message, receiptHandle } = arrival.receipt;
+    this.ended = this.#ended.promise;
     this.#shared = shared;
-    this.#receiptHandle = receipt.receiptHandle;
+    this.#receiptHandle = receiptHandle;
+    this.#time = new LeaseTime(arrival, shared.clock, shared.options);
     this.message = message;
-    this.claimedAt = sentAt;
+    this.place = arrival.place;
     this.canDeadLetter = shared.hasDeadLetterQueue;
     this.ref = Object.freeze({
       queue: shared.queueName,
       messageId: message.messageId,
       receiveCount: message.receiveCount,
     });
-    this.#lastSentAt = sentAt;
-    this.#visibleBy = moved(answeredAt, visibilityTimeoutMs);
-    this.#state = {
-      kind: "received",
-      validUntil: moved(sentAt, visibilityTimeoutMs - leaseMarginMs),
-    };
+    const validUntil = moved(arrival.sentAt, visibilityTimeoutMs - leaseMarginMs);
+    this.#state = { kind: "received", validUntil };
+  }
+
+  get claimedAt(): Moment {
+    return this.#time.claimedAt;
   }
 
   get lost(): AbortSignal {
@@ -89,13 +87,7 @@ export class HeldLease implements Lease, ExtendedLease {
 
   /** What its extensions are planned by; `undefined` once it has ended. */
   get times(): LeaseTimes | undefined {
-    if (!isOpen(this.#state)) return undefined;
-    const own = {
-      lastSentAt: this.#lastSentAt,
-      validUntil: this.#state.validUntil,
-      visibleBy: this.#visibleBy,
-    };
-    return { claimedAt: this.claimedAt, ...(this.#keeper?.read() ?? own) };
+    return isOpen(this.#state) ? this.#time.times(this.#state.validUntil) : undefined;
   }
 
   /** The newest handle of this message; it changes when the message is received again. */
@@ -123,6 +115,15 @@ export class HeldLease implements Lease, ExtendedLease {
     return this.#state.kind === "settling" || this.#state.kind === "releasing";
   }
 
+  /** Whether its message was deleted, and SQS has confirmed it. */
+  get isDeleted(): boolean {
+    return this.#state.kind === "done" && this.#state.as !== "retry";
+  }
+
+  get turn(): Promise<Turn> | undefined {
+    return this.place?.standing === "first" ? undefined : this.place?.turn;
+  }
+
   /** Whether its delete is not confirmed yet. */
   get isUnconfirmedAck(): boolean {
     return this.#state.kind === "settling" && this.#state.as !== "retry";
@@ -134,10 +135,8 @@ export class HeldLease implements Lease, ExtendedLease {
   }
 
   expiresInMs(): number {
-    const state = this.#state;
-    const isGone = state.kind === "lost" || (state.kind === "done" && state.as !== "retry");
-    if (isGone) return 0;
-    const { monotonicMs } = this.times?.visibleBy ?? this.#visibleBy;
+    if (this.#state.kind === "lost" || this.isDeleted) return 0;
+    const { monotonicMs } = this.times?.visibleBy ?? this.#time.visibleBy;
     return Math.max(0, monotonicMs - this.#shared.clock.monotonicMs());
   }
 
@@ -154,7 +153,7 @@ export class HeldLease implements Lease, ExtendedLease {
 
   start(): void {
     this.assertHeld();
-    this.apply({ kind: "start" });
+    this.#start();
     this.#hasRun = true;
   }
 
@@ -181,15 +180,19 @@ export class HeldLease implements Lease, ExtendedLease {
     this.#shared.settle(this, this.#ending);
   }
 
+  /** Its group has ended before it. Whoever releases it as well is told how this went. */
+  sendBack(): void {
+    this.#isSentBack = true;
+    void this.release(0, "unstarted");
+  }
+
   /**
    * The message was received again: its newest handle serves from now on. What the new receipt
    * promises is for the next run; this one's `validUntil` grows only by its own extensions.
    */
   adopt({ receipt, answeredAt }: Arrival): void {
     this.#receiptHandle = receipt.receiptHandle;
-    const visibleBy = moved(answeredAt, this.#shared.options.visibilityTimeoutMs);
-    this.#visibleBy = later(this.#visibleBy, visibleBy);
-    this.#keeper?.adopt(receipt.receiptHandle, visibleBy);
+    this.#time.adopt(receipt.receiptHandle, answeredAt);
   }
 
   /**
@@ -198,8 +201,7 @@ export class HeldLease implements Lease, ExtendedLease {
    */
   entrust(keeper?: LeaseKeeper): void {
     this.#catchUp();
-    this.#keeper = keeper;
-    this.#heard = keeper?.read();
+    this.#time.entrust(keeper);
   }
 
   /**
@@ -214,11 +216,8 @@ export class HeldLease implements Lease, ExtendedLease {
 
   /** Before anything is decided: this thread may have been blocked while the keeper went on. */
   #catchUp(): void {
-    const term = this.#keeper?.read();
-    if (term === undefined || term === this.#heard) return;
-    this.#heard = term;
-    this.#lastSentAt = term.lastSentAt;
-    this.#visibleBy = term.visibleBy;
+    const term = this.#time.hear();
+    if (term === undefined) return;
     const { validUntil, verdict } = term;
     this.#move({ kind: verdict === "late" ? "extended" : "proved", validUntil });
     // While a delete is on its way "not found" may be its work: the delete's answer decides.
@@ -244,29 +243,26 @@ export class HeldLease implements Lease, ExtendedLease {
 
   /** A change of visibility, sent at `sentAt`, was answered: keeps the upper bound of its expiry. */
   noteVisibility(answer: CallAnswer, sentAt: Moment, visibilityTimeoutMs: number): void {
-    const { clock, options } = this.#shared;
-    if (answer.kind === "ok") this.#visibleBy = moved(now(clock), visibilityTimeoutMs);
-    if (answer.kind !== "unknown") return;
-    const latest = moved(sentAt, options.callTimeoutMs + visibilityTimeoutMs);
-    this.#visibleBy = later(this.#visibleBy, latest);
+    this.#time.note(answer, sentAt, visibilityTimeoutMs);
   }
 
   /** An extension, sent at `sentAt`, succeeded. */
   extendTo(sentAt: Moment, visibilityTimeoutMs: number): void {
     const reachMs = visibilityTimeoutMs - this.#shared.options.leaseMarginMs;
-    this.#lastSentAt = sentAt;
+    this.#time.extended(sentAt);
     this.apply({ kind: "extended", validUntil: moved(sentAt, reachMs) });
   }
 
   async #end(ending: LeaseEnding): Promise<EndOutcome> {
     this.#isRunOver = true;
-    if (this.#state.kind === "received" && ending.kind !== "release") this.apply({ kind: "start" });
+    if (this.#state.kind === "received" && ending.kind !== "release") this.#start();
     const before = this.#state;
     const state = this.apply(
       ending.kind === "release" ? { kind: "release" } : { kind: "settle", as: ending.kind },
     );
     if (state === before) {
       if (!this.isOpen) this.#shared.onChange(this);
+      if (this.#isSentBack && ending.kind === "release") return this.ended;
       const isDecided = this.#ending !== undefined && state.kind !== "lost";
       return isDecided ? { kind: "superseded" } : endOutcome(state, this.expiresInMs());
     }
@@ -275,6 +271,11 @@ export class HeldLease implements Lease, ExtendedLease {
       this.#shared.settle(this, ending);
     }
     return this.ended;
+  }
+
+  #start(): void {
+    if (this.turn !== undefined) throw new LeaseTransitionError("waiting for its turn", "start");
+    this.apply({ kind: "start" });
   }
 
   #finish(before: LeaseState, code: string): void {
@@ -293,7 +294,7 @@ export class HeldLease implements Lease, ExtendedLease {
     if (this.#state.kind === "lost") {
       this.#lost.abort(new LeaseLostError(this.ref, this.#state.cause));
     }
-    this.#resolveEnded(endOutcome(this.#state, visibleInMs));
+    this.#ended.resolve(endOutcome(this.#state, visibleInMs));
     this.#shared.onChange(this);
   }
 }

@@ -2,6 +2,7 @@
 
 import type { CancelTimer, Clock } from "@leasehold/clock";
 import type { Arrival } from "./arrival.ts";
+import type { FifoGroups, Place } from "./fifo-groups.ts";
 import { HeldLease, type LeaseSurroundings } from "./held-lease.ts";
 import type { LeaseEvent } from "./lease-event.ts";
 import { leftMs } from "./lease-term.ts";
@@ -10,6 +11,8 @@ import { leftMs } from "./lease-term.ts";
 export interface HeldLeasesParts {
   readonly clock: Clock;
   readonly shared: Omit<LeaseSurroundings, "onChange">;
+  /** The message groups of a FIFO queue. */
+  readonly groups?: FifoGroups;
   /** A lease begins: it is to be kept alive. */
   readonly onBegin: (lease: HeldLease) => void;
   /** A lease has ended. */
@@ -33,6 +36,7 @@ export class HeldLeases {
   readonly #messages = new Map<string, HeldMessage>();
   /** Twins whose turn has come. */
   #ready: HeldLease[] = [];
+  #isClosed = false;
 
   constructor(parts: HeldLeasesParts) {
     this.#parts = parts;
@@ -46,8 +50,28 @@ export class HeldLeases {
       .sort((one, other) => one.claimedAt.monotonicMs - other.claimedAt.monotonicMs);
   }
 
-  /** The lease for a message that has come, or `undefined` when it has to wait for its twin's end. */
-  admit(arrival: Arrival): HeldLease | undefined {
+  /** The leases of the messages of one receive, without those that have to wait for a twin's end. */
+  admit(arrivals: readonly Arrival[]): readonly HeldLease[] {
+    const placed = arrivals.map((arrival) => ({ ...arrival, ...this.#placeOf(arrival) }));
+    const leases = placed.map((arrival) => this.#admitOne(arrival));
+    return leases.filter((lease) => lease?.isOpen === true) as readonly HeldLease[];
+  }
+
+  /**
+   * FIFO: the message goes back, and before it whatever is behind it in its group.
+   * @returns what went back with it
+   */
+  goesBack({ place }: HeldLease): readonly HeldLease[] {
+    return this.#leave(place);
+  }
+
+  #placeOf({ receipt }: Arrival): { readonly place?: Place } {
+    const { messageId, groupId = "" } = receipt.message;
+    const place = this.#parts.groups?.enter(groupId, messageId);
+    return place === undefined ? {} : { place };
+  }
+
+  #admitOne(arrival: Arrival): HeldLease | undefined {
     const { messageId } = arrival.receipt.message;
     const held = this.#messages.get(messageId);
     if (held === undefined) return this.#begin(arrival);
@@ -68,6 +92,7 @@ export class HeldLeases {
 
   /** Lets go of everything: what is open lapses. */
   close(): void {
+    this.#isClosed = true;
     for (const held of [...this.#messages.values()]) {
       this.#dropTwin(held);
       held.current.apply({ kind: "let-go" }, "Closed");
@@ -85,11 +110,12 @@ export class HeldLeases {
     shared.emit({ kind: "lease.claimed", lease: lease.ref, remainingMs, ageMs });
     lease.apply({ kind: "tick" });
     if (lease.isOpen) onBegin(lease);
+    if (lease.isOpen && lease.place?.standing === "over") lease.sendBack();
     return lease;
   }
 
   #changed(lease: HeldLease): void {
-    if (!lease.isOpen) this.#parts.onEnd(lease);
+    if (!lease.isOpen) this.#ended(lease);
     if (!lease.isOver) return;
     const held = this.#messages.get(lease.ref.messageId);
     if (held?.current !== lease) return;
@@ -99,15 +125,37 @@ export class HeldLeases {
     const mayRun =
       arrival !== undefined && !lease.hasEndedAllReceipts && this.#validMs(arrival) > 0;
     if (mayRun) this.#ready.push(this.#begin(arrival));
+    else this.#leave(arrival?.place);
+  }
+
+  #ended(lease: HeldLease): void {
+    this.#parts.onEnd(lease);
+    if (lease.place === undefined) return;
+    if (lease.isDeleted) this.#parts.groups?.pass(lease.place);
+    else this.#leave(lease.place);
+  }
+
+  /** Whatever is behind a message that is not worked here goes back, the last one first. */
+  #leave(place: Place | undefined): readonly HeldLease[] {
+    if (place === undefined || this.#isClosed) return [];
+    const behind = this.#parts.groups?.leave(place) ?? [];
+    const leases = behind.flatMap((each) => {
+      const lease = this.#messages.get(each.messageId)?.current;
+      return lease?.place === each && lease.isOpen ? [lease] : [];
+    });
+    for (const lease of leases) lease.sendBack();
+    return leases;
   }
 
   /** The twin has waited for as long as its receipt holds: SQS hands the message out again. */
   #lapse(messageId: string): void {
     const held = this.#messages.get(messageId);
     if (held?.twin === undefined) return;
-    const { message } = held.twin.arrival.receipt;
+    const { receipt, place } = held.twin.arrival;
+    const { message } = receipt;
     this.#dropTwin(held);
     if (held.current.isOpen) return; // Extended by the newest handle: nothing has lapsed.
+    this.#leave(place);
     const { queueName, emit } = this.#parts.shared;
     const { receiveCount } = message;
     const event: LeaseEvent = {

@@ -8,6 +8,7 @@ export {
   type ExtenderThreadParts,
   startExtenderThread,
 } from "./extender-thread.ts";
+export type { Turn } from "./fifo-groups.ts";
 export type { DeadLetterReason, EndOutcome, Lease } from "./lease.ts";
 export type { LeaseEvent, LeaseRef, LostCause, ReleaseClass } from "./lease-event.ts";
 export type {

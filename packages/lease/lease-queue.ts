@@ -40,6 +40,11 @@ export interface ReceiveRequest {
   readonly visibilityTimeoutMs: number;
   /** Ends the call by force. Only for a shutdown that cannot wait: SQS may deliver all the same. */
   readonly signal?: AbortSignal;
+  /**
+   * FIFO: names this receive. One that was sent before and whose answer was lost brings what it took
+   * then, once more and for another visibility timeout, as long as nothing of it has changed.
+   */
+  readonly attemptId?: string;
 }
 
 /** A new visibility for one receipt. */

@@ -1,9 +1,10 @@
 /** Claims from one queue and hands each message out as a lease. */
 
-import { type Clock, type Moment, now } from "@leasehold/clock";
+import { type Clock, now } from "@leasehold/clock";
 import { ClaimFailedError } from "./errors.ts";
 import type { Extender, TaperResult } from "./extender.ts";
 import type { ExtenderThread } from "./extender-thread.ts";
+import { FifoGroups } from "./fifo-groups.ts";
 import type { HeldLease, LeaseSurroundings } from "./held-lease.ts";
 import { HeldLeases } from "./held-leases.ts";
 import type { Lease } from "./lease.ts";
@@ -12,6 +13,7 @@ import type { LeaseEvent } from "./lease-event.ts";
 import { LeaseExtender } from "./lease-extender.ts";
 import type { LeaseQueue, Receipt } from "./lease-queue.ts";
 import { type LeaseOptions, type ResolvedLeaseOptions, resolveLeaseOptions } from "./options.ts";
+import { type ReceiveAttempt, ReceiveAttempts } from "./receive-attempts.ts";
 import { SettleQueue } from "./settle-queue.ts";
 
 /** What one claim asks for. */
@@ -31,7 +33,8 @@ export interface LeaseSource {
    * One ReceiveMessage; resolves with a lease for each message, none when the poll was empty.
    *
    * A message whose former run in this process is not over is held back and comes with a later
-   * claim, which then answers at once and does not poll.
+   * claim, which then answers at once and does not poll. On a FIFO queue the receive may bring
+   * several messages of one group, each as a lease; all but the first wait for their `turn`.
    *
    * @throws ClaimFailedError
    */
@@ -79,6 +82,8 @@ class QueueLeaseSource implements LeaseSource {
   readonly #extender: Extender;
   readonly #settling: SettleQueue;
   readonly #held: HeldLeases;
+  /** FIFO only. */
+  readonly #attempts: ReceiveAttempts | undefined;
   #isClosed = false;
 
   constructor(parts: LeaseSourceParts) {
@@ -110,11 +115,18 @@ class QueueLeaseSource implements LeaseSource {
       queueName: queue.name,
       hasDeadLetterQueue: queue.hasDeadLetterQueue,
       emit,
-      settle: (lease, ending) => this.#settling.settle(lease, ending),
+      settle: (lease, ending) => {
+        const isLast = ending.kind === "ack" || ending.kind === "dead-letter";
+        const tail = isLast ? [] : this.#held.goesBack(lease);
+        this.#settling.settle(lease, ending, tail);
+      },
     };
+    const { visibilityTimeoutMs } = this.#options;
+    this.#attempts = queue.fifo ? new ReceiveAttempts(clock, visibilityTimeoutMs) : undefined;
     this.#held = new HeldLeases({
       clock,
       shared,
+      ...(queue.fifo && { groups: new FifoGroups() }),
       onBegin: (lease) => this.#extender.watch(lease),
       onEnd: (lease) => this.#extender.forget(lease),
     });
@@ -129,10 +141,15 @@ class QueueLeaseSource implements LeaseSource {
     const ready = this.#held.takeReady(request.maxMessages);
     if (ready.length > 0) return ready;
     const sentAt = now(this.#clock);
-    const receipts = await this.#receive(request);
+    const attempt = this.#attempts?.begin(request.maxMessages);
+    const receipts = await this.#receive(request, attempt);
     // Nothing extends or gives back what comes after the end; it runs out by itself.
     if (this.#isClosed) return [];
-    return this.#admit(receipts, sentAt);
+    const claimedAt = attempt?.firstSentAt ?? sentAt;
+    const answeredAt = now(this.#clock);
+    return this.#held.admit(
+      receipts.map((receipt) => ({ receipt, claimedAt, sentAt, answeredAt })),
+    );
   }
 
   held(): readonly Lease[] {
@@ -162,21 +179,16 @@ class QueueLeaseSource implements LeaseSource {
     this.#extender.close();
   }
 
-  async #receive(request: ClaimRequest): Promise<readonly Receipt[]> {
+  async #receive(request: ClaimRequest, attempt?: ReceiveAttempt): Promise<readonly Receipt[]> {
     const { visibilityTimeoutMs } = this.#options;
+    const named = attempt === undefined ? {} : { attemptId: attempt.id };
     try {
-      return await this.#queue.receive({ ...request, visibilityTimeoutMs });
+      return await this.#queue.receive({ ...request, visibilityTimeoutMs, ...named });
     } catch (error) {
+      if (attempt !== undefined) this.#attempts?.lose(attempt);
       if (error instanceof ClaimFailedError) throw error;
       throw this.#failure("Unexpected", describe(error), error);
     }
-  }
-
-  #admit(receipts: readonly Receipt[], sentAt: Moment): readonly Lease[] {
-    const answeredAt = now(this.#clock);
-    return receipts
-      .map((receipt) => this.#held.admit({ receipt, sentAt, answeredAt }))
-      .filter((lease) => lease?.isOpen === true) as readonly Lease[];
   }
 
   #failure(reason: string, detail: string, cause?: unknown): ClaimFailedError {

@@ -1,6 +1,7 @@
 /** One message held for a time: extended, then acked, retried, released, dead-lettered or lost. */
 
 import type { Moment } from "@leasehold/clock";
+import type { Turn } from "./fifo-groups.ts";
 import type { LeaseRef, ReleaseClass } from "./lease-event.ts";
 import type { ReceivedMessage } from "./lease-queue.ts";
 import type { LeaseStateKind } from "./lease-state.ts";
@@ -40,6 +41,13 @@ export interface Lease {
   readonly state: LeaseStateKind;
   /** Whether `deadLetter` has somewhere to send to; when not, it only lets the lease lapse. */
   readonly canDeadLetter: boolean;
+  /**
+   * FIFO: `undefined` when the message is the first of its group here, so that its run may start, as
+   * it always may on a standard queue. Otherwise resolves with `come` when all that came before it
+   * were deleted and SQS has confirmed that; with `gone` when it goes back unstarted, because one of
+   * them did, or was lost. A run that starts before its turn is a bug and throws.
+   */
+  readonly turn: Promise<Turn> | undefined;
   /**
    * Says that a run begins. Whoever starts a run on a lease says so here and ends it by one of the
    * four endings, also when the lease was lost meanwhile: the message may have come again, and its

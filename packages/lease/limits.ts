@@ -10,6 +10,15 @@ export const MAX_HOLD_MS = 43_200_000;
 /** @see SQS API Reference, ChangeMessageVisibilityBatch, DeleteMessageBatch, ReceiveMessage */
 export const MAX_BATCH_ENTRIES = 10;
 
+/** Messages of one FIFO group that are held at most: what one receive can bring. */
+export const MAX_HELD_OF_GROUP = 10;
+
+/**
+ * How long SQS remembers a receive by its attempt id.
+ * @see SQS API Reference, ReceiveMessage, "ReceiveRequestAttemptId"
+ */
+export const ATTEMPT_INTERVAL_MS = 300_000;
+
 /**
  * Body and attributes of one message together.
  * @see SQS Developer Guide, "Amazon SQS message quotas"

@@ -43,6 +43,8 @@ type DeadLetter = Extract<LeaseEnding, { readonly kind: "dead-letter" }>;
 interface GiveBack {
   readonly lease: HeldLease;
   readonly delayMs: number;
+  /** FIFO: what was behind it in its group; it must not come back before them. */
+  readonly tail: readonly HeldLease[];
   failures: number;
 }
 
@@ -73,11 +75,14 @@ export class SettleQueue {
     });
   }
 
-  /** Makes the calls of an ending that has been decided; the lease hears the answers. */
-  settle(lease: HeldLease, ending: LeaseEnding): void {
+  /**
+   * Makes the calls of an ending that has been decided; the lease hears the answers.
+   * @param tail - FIFO: what goes back with it, asked for before
+   */
+  settle(lease: HeldLease, ending: LeaseEnding, tail: readonly HeldLease[] = []): void {
     if (ending.kind === "ack") this.#addAck(lease, "ack");
     else if (ending.kind === "dead-letter") void this.#deadLetter(lease, ending);
-    else void this.#giveBack(lease, ending.delayMs);
+    else void this.#giveBack(lease, ending.delayMs, tail);
   }
 
   /** Acks no longer linger. */
@@ -122,7 +127,9 @@ export class SettleQueue {
   #deleted(ack: Ack, receiptHandle: string, answer: CallAnswer): void {
     const { lease, during } = ack;
     const isNewest = lease.receiptHandle === receiptHandle;
-    const isGoneAlready = answer.kind === "refused" && ack.perhapsDeleted === receiptHandle;
+    // A FIFO queue also refuses a handle that came too late, whose message is there for others.
+    const isGoneAlready =
+      answer.kind === "refused" && ack.perhapsDeleted === receiptHandle && !this.#parts.fifo;
     if ((answer.kind === "ok" || isGoneAlready) && isNewest) {
       return void lease.apply({ kind: "confirmed" });
     }
@@ -139,9 +146,10 @@ export class SettleQueue {
     this.#afterPause(ack, () => this.#acks.add(ack));
   }
 
-  async #giveBack(lease: HeldLease, delayMs: number): Promise<void> {
-    await this.#parts.stopExtending(lease);
-    if (lease.isOpen) this.#giveBacks.add({ lease, delayMs, failures: 0 });
+  async #giveBack(lease: HeldLease, delayMs: number, tail: readonly HeldLease[]): Promise<void> {
+    // What is behind it stops at the same time, and is in the same call or in one before it.
+    await Promise.all([...tail, lease].map((each) => this.#parts.stopExtending(each)));
+    if (lease.isOpen) this.#giveBacks.add({ lease, delayMs, tail, failures: 0 });
   }
 
   async #makeVisible(wanted: readonly GiveBack[]): Promise<void> {
@@ -172,7 +180,12 @@ export class SettleQueue {
       return void lease.apply({ kind: "refused" });
     }
     lease.apply({ kind: "not-applied" });
-    this.#afterPause(giveBack, () => this.#giveBacks.add(giveBack));
+    this.#afterPause(giveBack, () => void this.#giveBackAgain(giveBack));
+  }
+
+  async #giveBackAgain(giveBack: GiveBack): Promise<void> {
+    await Promise.all(giveBack.tail.map(({ ended }) => ended));
+    if (giveBack.lease.isOpen && !this.#closing.signal.aborted) this.#giveBacks.add(giveBack);
   }
 
   /** Whether a call that shortens may still leave; when not, the lease runs out by itself. */

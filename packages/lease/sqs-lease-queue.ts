@@ -73,6 +73,7 @@ class SqsLeaseQueue implements LeaseQueue {
       VisibilityTimeout: toSeconds(request.visibilityTimeoutMs),
       MessageAttributeNames: ["All"],
       MessageSystemAttributeNames: [...SYSTEM_ATTRIBUTES],
+      ReceiveRequestAttemptId: request.attemptId,
     });
     const timeoutMs = request.waitMs + receiveSlackMs;
     const deadline = new CallDeadline(this.#clock, timeoutMs, request.signal);

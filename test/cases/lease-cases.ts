@@ -27,8 +27,8 @@ export const leaseCases: readonly FieldCase[] = [
     test: "waits for an extension in flight, which would undo it",
     break: {
       file: "packages/lease/settle-queue.ts",
-      find: "await this.#parts.stopExtending(lease);",
-      replace: "void this.#parts.stopExtending(lease);",
+      find: "await Promise.all([...tail, lease].map((each) => this.#parts.stopExtending(each)));",
+      replace: "for (const each of [...tail, lease]) void this.#parts.stopExtending(each);",
     },
   },
   {
@@ -111,8 +111,8 @@ export const leaseCases: readonly FieldCase[] = [
     test: "that is refused at its first try is no ack: the message is with somebody else",
     break: {
       file: "packages/lease/settle-queue.ts",
-      find: 'const isGoneAlready = answer.kind === "refused" && ack.perhapsDeleted === receiptHandle;',
-      replace: 'const isGoneAlready = answer.kind === "refused";',
+      find: 'answer.kind === "refused" && ack.perhapsDeleted === receiptHandle && !this.#parts.fifo;',
+      replace: 'answer.kind === "refused";',
     },
   },
   {

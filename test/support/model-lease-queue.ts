@@ -87,6 +87,8 @@ export interface ModelLeaseQueue extends LeaseQueue {
   counts(): ModelCounts;
   /** Takes what is in the dead-letter queue, ten at most. */
   takeDeadLetters(): Promise<readonly Receipt[]>;
+  /** Looks at what is there at this moment, ten at most, and leaves it there. */
+  peekDeadLetters(): Promise<readonly Receipt[]>;
 }
 
 /** Creates the queues in the model and returns the port on them. */
@@ -141,10 +143,8 @@ class QueueOnModel implements ModelLeaseQueue {
   }
 
   async receive(request: ReceiveRequest): Promise<readonly Receipt[]> {
-    const { maxMessages, waitMs, visibilityTimeoutMs, signal } = request;
-    const fault = this.fault(this.#note("receive", maxMessages));
-    const ask = () =>
-      this.#receiveFrom(this.queueUrl, maxMessages, waitMs, visibilityTimeoutMs, signal);
+    const fault = this.fault(this.#note("receive", request.maxMessages));
+    const ask = () => this.#receiveFrom(this.queueUrl, request);
     try {
       return await this.#underFault(fault, ask);
     } catch (error) {
@@ -234,15 +234,18 @@ class QueueOnModel implements ModelLeaseQueue {
   }
 
   takeDeadLetters(): Promise<readonly Receipt[]> {
-    return this.#receiveFrom(this.#deadLetterQueueUrl ?? "", 10, 0, 30_000);
+    const all = { maxMessages: 10, waitMs: 0, visibilityTimeoutMs: 30_000 };
+    return this.#receiveFrom(this.#deadLetterQueueUrl ?? "", all);
+  }
+
+  peekDeadLetters(): Promise<readonly Receipt[]> {
+    const all = { maxMessages: 10, waitMs: 0, visibilityTimeoutMs: 0 };
+    return this.#receiveFrom(this.#deadLetterQueueUrl ?? "", all);
   }
 
   async #receiveFrom(
     queueUrl: string,
-    maxMessages: number,
-    waitMs: number,
-    visibilityTimeoutMs: number,
-    signal?: AbortSignal,
+    { maxMessages, waitMs, visibilityTimeoutMs, signal, attemptId }: ReceiveRequest,
   ): Promise<readonly Receipt[]> {
     const { Messages = [] } = await this.account.perform(
       "ReceiveMessage",
@@ -253,6 +256,7 @@ class QueueOnModel implements ModelLeaseQueue {
         VisibilityTimeout: visibilityTimeoutMs / 1_000,
         MessageAttributeNames: ["All"],
         MessageSystemAttributeNames: ["All"],
+        ReceiveRequestAttemptId: attemptId,
       },
       signal === undefined ? {} : { signal },
     );

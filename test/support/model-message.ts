@@ -19,6 +19,7 @@ export function toReceipt({ MessageId, ReceiptHandle, Body, ...rest }: SqsMessag
   ]);
   const groupId = Attributes["MessageGroupId"];
   const deduplicationId = Attributes["MessageDeduplicationId"];
+  const sequenceNumber = Attributes["SequenceNumber"];
   return {
     receiptHandle: ReceiptHandle,
     message: {
@@ -29,6 +30,7 @@ export function toReceipt({ MessageId, ReceiptHandle, Body, ...rest }: SqsMessag
       sentAtMs: Number(Attributes["SentTimestamp"]),
       ...(groupId !== undefined && { groupId }),
       ...(deduplicationId !== undefined && { deduplicationId }),
+      ...(sequenceNumber !== undefined && { sequenceNumber }),
     },
   };
 }
