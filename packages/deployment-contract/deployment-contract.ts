@@ -115,7 +115,8 @@ export interface QueueContract {
   readonly retentionMs: number;
   /**
    * Receives after which SQS itself dead-letters. 1 to 1,000; with a ledger 100 (FIFO 1,000),
-   * without one the larger of 5 and `maxAttempts` + `interruptionBudget` + 2.
+   * without one the larger of 5 and `maxAttempts` + `interruptionBudget` + 2. A FIFO queue that
+   * allows fewer than 100 is polled for one message at a time.
    */
   readonly maxReceiveCount: number;
   readonly deadLetter: DeadLetterContract;
@@ -145,7 +146,7 @@ export interface WorkerContract {
   readonly crashBudget: number;
   /** Delay after the first failure; doubles with each. 0 to 12 h; 5 s. */
   readonly backoffBaseMs: number;
-  /** Longest delay after a failure. 0 to 12 h; 15 min. */
+  /** Longest delay after a failure; on FIFO no longer than 5 V. 0 to 12 h; 15 min. */
   readonly backoffCapMs: number;
   /** How long an ack waits for company in its batch; 0 on FIFO. 0 to 10 s; 100 ms. */
   readonly ackLingerMs: number;

@@ -42,6 +42,8 @@ export interface ReceiveTimings {
   readonly timeoutMs: number;
   /** 0 on FIFO, where the next message of the group waits for the delete. */
   readonly ackLingerMs: number;
+  /** Receives after which SQS itself dead-letters. */
+  readonly maxReceiveCount: number;
 }
 
 /**
@@ -110,7 +112,7 @@ function leaseTimings({ lease, worker }: DeploymentContract): LeaseTimings {
 }
 
 function receiveTimings({ queues, worker }: DeploymentContract): ReceiveTimings[] {
-  return queues.map(({ name, fifo, weight, waitMs }) =>
+  return queues.map(({ name, fifo, weight, waitMs, maxReceiveCount }) =>
     Object.freeze({
       queueName: name,
       fifo,
@@ -118,6 +120,7 @@ function receiveTimings({ queues, worker }: DeploymentContract): ReceiveTimings[
       waitMs,
       timeoutMs: waitMs + RECEIVE_REQUEST_EXTRA_MS,
       ackLingerMs: fifo ? 0 : worker.ackLingerMs,
+      maxReceiveCount,
     }),
   );
 }

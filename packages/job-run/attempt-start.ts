@@ -1,7 +1,7 @@
 /** Begins an attempt when it may begin: at once, or, for a suspect, with no other job beside it. */
 
 import type { JobIdentity } from "@leasehold/job";
-import type { Lease } from "@leasehold/lease";
+import type { Lease, Turn } from "@leasehold/lease";
 import { type Attempt, type LedgerStep, openAttempt } from "./attempt.ts";
 import type { RunParts } from "./run-parts.ts";
 import { decideStart, type StartDecision } from "./start-decision.ts";
@@ -12,8 +12,10 @@ export interface AttemptStartParts {
   readonly lease: Lease;
   readonly job: JobIdentity;
   readonly run: Pick<RunParts, "ledger" | "policy" | "clock" | "turnAlone" | "onEvent">;
+  /** Tries before this one on the same lease. */
+  readonly tries: number;
   /** Whether to go on after a wait; when not, the message has been given back. */
-  readonly wait: (turn: Promise<void>, limit: WaitLimit) => Promise<boolean>;
+  readonly wait: (turn: Promise<Turn>, limit: WaitLimit) => Promise<boolean>;
 }
 
 /** How long to wait at most, and how long the message stays away when that was too short. */
@@ -30,13 +32,15 @@ export interface WaitLimit {
  * then may never end, and everybody else waits as well; then it stays away for as long as it waited.
  */
 export async function beginAttempt(parts: AttemptStartParts): Promise<Attempt | undefined> {
-  const { lease, job, run } = parts;
+  const { lease, job, tries, run } = parts;
   const { ledger, clock, policy } = run;
   const onUncounted = (during: LedgerStep, thrown: unknown) => {
     const error = describeThrown(thrown);
     run.onEvent({ kind: "job.uncounted", lease: lease.ref, job, during, error });
   };
-  const { messageId, receiveCount } = lease.message;
+  const { messageId } = lease.message;
+  // Each try is a delivery to the ledger, also one that cost no receive.
+  const receiveCount = lease.message.receiveCount + tries;
   const { budgets, ledgerTimeoutMs: timeoutMs } = policy;
   for (;;) {
     const attempt = await openAttempt(

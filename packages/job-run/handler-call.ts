@@ -1,5 +1,7 @@
 /** Calls a handler, and puts what it did into words. */
 
+import type { JobIdentity } from "@leasehold/job";
+import type { LeaseRef } from "@leasehold/lease";
 import type { Decision, HandlerOutcome } from "./job-ending.ts";
 import type { JobEvent } from "./job-event.ts";
 import type { RunContext } from "./run-context.ts";
@@ -27,6 +29,22 @@ export async function callHandler(
   } catch (thrown) {
     return { kind: "threw", thrown };
   }
+}
+
+/** What is told of how it took its abort, if there was one. */
+export function answersOf(
+  about: { readonly lease: LeaseRef; readonly job: JobIdentity },
+  { abortedAtMs }: RunContext,
+  { quietReturn }: Decision,
+  endedAtMs: number,
+): readonly JobEvent[] {
+  const isQuiet = quietReturn === true;
+  return [
+    ...(abortedAtMs === undefined
+      ? []
+      : [{ kind: "job.abort-answered", ...about, latencyMs: endedAtMs - abortedAtMs } as const]),
+    ...(isQuiet ? [{ kind: "job.quiet-return", ...about } as const] : []),
+  ];
 }
 
 /** What is told of the run's end. */

@@ -1,28 +1,23 @@
 /** One job from its lease to its settlement. */
 
-import type { AbortCause, GivenUp, Job, JobIdentity } from "@leasehold/job";
-import type { EndOutcome, Lease, ReleaseClass } from "@leasehold/lease";
+import type { AbortCause, GivenUp, JobIdentity } from "@leasehold/job";
+import type { EndOutcome, Lease, ReleaseClass, Turn } from "@leasehold/lease";
 import type { Attempt } from "./attempt.ts";
 import { beginAttempt, startOf, type WaitLimit } from "./attempt-start.ts";
-import { callHandler, GIVEN_BACK, wordsOf } from "./handler-call.ts";
-import {
-  attemptEnding,
-  type Decision,
-  decideEnding,
-  type Ending,
-  type HandlerOutcome,
-  type RunOutcome,
-} from "./job-ending.ts";
+import { answersOf, callHandler, GIVEN_BACK, wordsOf } from "./handler-call.ts";
+import { inPlaceDelayMs, waitInPlace } from "./in-place.ts";
+import { attemptEnding, type Decision, type Ending, type RunOutcome } from "./job-ending.ts";
 import type { JobEvent } from "./job-event.ts";
 import { ageOf, checkMessage, identityOf, type JobReading, readMessage } from "./read-job.ts";
-import { RunContext } from "./run-context.ts";
+import { openContext, type RunContext } from "./run-context.ts";
 import type { RunEnd, RunParts } from "./run-parts.ts";
 import { settle } from "./settlement.ts";
 import { codeOf } from "./thrown.ts";
+import { decideTry } from "./try-decision.ts";
 import { turnAway } from "./turned-away.ts";
 import { awaitTurn } from "./waiting-turn.ts";
 
-/** Where a run stands; `held` until its turn has come, `ending` once its handler has ended. */
+/** Where a run stands; `held` until its turn has come or comes again, `ending` once all is decided. */
 export type RunPhase = "reading" | "held" | "running" | "ending" | "ended";
 
 type Reading<Kind> = Extract<JobReading, { readonly kind: Kind }>;
@@ -45,6 +40,7 @@ export class JobRun {
   #attempt: Attempt | undefined;
   #context: RunContext | undefined;
   #isAbandoned = false;
+  #hasIgnoredAbort = false;
 
   constructor(lease: Lease, parts: RunParts) {
     this.lease = lease;
@@ -70,7 +66,7 @@ export class JobRun {
 
   /** Whether it was given up while its handler still ran. */
   get ignoredAbort(): boolean {
-    return this.#isAbandoned && this.started;
+    return this.#hasIgnoredAbort;
   }
 
   /** Asks the handler to stop; does nothing when there is none that runs. */
@@ -85,13 +81,14 @@ export class JobRun {
   abandon(delayMs: number): void {
     if (this.#isAbandoned || this.#phase === "ending" || this.#phase === "ended") return;
     this.#isAbandoned = true;
+    this.#hasIgnoredAbort = this.#phase === "running";
     const { lease } = this;
-    if (this.#job !== undefined && this.started) {
+    if (this.#job !== undefined && this.ignoredAbort) {
       const abortedAtMs = this.#context?.abortedAtMs ?? this.#parts.clock.monotonicMs();
       const sinceMs = this.#parts.clock.monotonicMs() - abortedAtMs;
       this.#emit({ kind: "job.ignored-abort", lease: lease.ref, job: this.#job, sinceMs });
     }
-    const releaseClass = this.started ? "ignored-abort" : "unstarted";
+    const releaseClass = this.ignoredAbort ? "ignored-abort" : "unstarted";
     const outcome = this.started ? "interrupted" : "unstarted";
     this.#context?.close();
     this.#worked.resolve();
@@ -100,39 +97,66 @@ export class JobRun {
 
   async #run(): Promise<void> {
     try {
-      const { jobs, clock, policy, draining } = this.#parts;
+      const { jobs, clock, policy } = this.#parts;
       const envelope = readMessage(this.lease.message, jobs);
       this.#job = envelope.kind === "malformed" ? undefined : identityOf(envelope.job);
       const limits = { clock, jobTimeoutMs: policy.jobTimeoutMs, over: this.worked };
       const reading = await checkMessage(envelope, limits);
       if (reading === undefined || this.#isAbandoned) return;
       if (reading.kind === "job" || reading.kind === "unanswered") return await this.#try(reading);
-      if (draining.aborted) return await this.#leaveUnstarted();
-      if (this.#start()) await this.#turnAway(reading);
+      if ((await this.#takeTurn()) && this.#start()) await this.#turnAway(reading);
     } catch (fault) {
       this.#giveUp(fault);
     }
   }
 
-  /** From the job's turn to its end. */
+  /** From the job's turn to its end, by one try or, in place, by several. */
   async #try(reading: Reading<"job" | "unanswered">): Promise<void> {
-    const { turn: turnOf, draining } = this.#parts;
     const job = identityOf(reading.job);
-    const turn = draining.aborted ? undefined : turnOf?.(this.lease, job);
-    if (turn !== undefined && !(await this.#wait(turn))) return;
-    if (draining.aborted) return await this.#leaveUnstarted();
-    const attempt = await this.#begin(job);
-    if (attempt === undefined) return;
-    const start = startOf(attempt, this.lease);
-    if (start.kind === "give-up") return await this.#refuse(job, start.reason);
-    if (reading.kind === "job") await this.#work(reading, attempt);
-    else await this.#failUnread(reading, attempt);
+    for (let tries = 0; await this.#takeTurn(job); tries += 1) {
+      const attempt = await this.#begin(job, tries);
+      if (attempt === undefined) return;
+      const start = startOf(attempt, this.lease);
+      if (start.kind === "give-up") return await this.#refuse(job, start.reason);
+      if (reading.kind === "unanswered") return await this.#failUnread(reading, attempt);
+      const decision = await this.#work(reading, attempt);
+      if (this.#isAbandoned || !(await this.#mayTryAgain(decision))) return;
+    }
+  }
+
+  /** Whether its turn has come; when not, its message has been given back. */
+  async #takeTurn(job?: JobIdentity): Promise<boolean> {
+    const { lease } = this;
+    const { turn: turnOf = () => lease.turn, draining } = this.#parts;
+    const turn = draining.aborted ? undefined : turnOf(lease, job);
+    if (turn !== undefined && !(await this.#wait(turn))) return false;
+    if (!draining.aborted) return true;
+    await this.#leaveUnstarted();
+    return false;
+  }
+
+  /** Whether it is time for another try on the same lease; when not, the job has ended. */
+  async #mayTryAgain({ outcome, ending }: Decision): Promise<boolean> {
+    const parts = { ...this.#parts, lease: this.lease };
+    let leftMs = inPlaceDelayMs(ending, parts);
+    if (leftMs === undefined) {
+      await this.#end(outcome, ending);
+      return false;
+    }
+    this.#phase = "held";
+    const written = this.#attempt?.end(attemptEnding(outcome, ending));
+    this.#attempt = undefined;
+    [leftMs] = await Promise.all([waitInPlace(leftMs, parts), written]);
+    if (this.#isAbandoned || leftMs === 0) return !this.#isAbandoned;
+    if (this.lease.remainingMs() === 0) this.#noteLost();
+    else await this.#end(outcome, { kind: "retry", delayMs: leftMs });
+    return false;
   }
 
   /** Its attempt, on a lease that runs; `undefined` when nothing may be run. */
-  async #begin(job: JobIdentity): Promise<Attempt | undefined> {
+  async #begin(job: JobIdentity, tries: number): Promise<Attempt | undefined> {
     const attempt = await beginAttempt({
-      ...{ lease: this.lease, job, run: this.#parts },
+      ...{ lease: this.lease, job, tries, run: this.#parts },
       wait: (turn, limit) => this.#wait(turn, limit),
     });
     if (attempt === undefined) return undefined;
@@ -147,7 +171,7 @@ export class JobRun {
   }
 
   /** Whether the run goes on after a wait; when not, its message has been given back. */
-  async #wait(turn: Promise<void>, limit?: WaitLimit): Promise<boolean> {
+  async #wait(turn: Promise<Turn>, limit?: WaitLimit): Promise<boolean> {
     this.#phase = "held";
     const how = await awaitTurn(turn, { ...this.#parts, ...limit, lease: this.lease });
     if (this.#isAbandoned) return false;
@@ -167,7 +191,8 @@ export class JobRun {
   /** Whether the lease is still held; when not, nothing is run. */
   #start(): boolean {
     try {
-      this.lease.start();
+      if (this.lease.state === "running") this.lease.assertHeld();
+      else this.lease.start();
       return true;
     } catch (error) {
       if (codeOf(error) !== "LEASE_LOST") throw error;
@@ -177,6 +202,8 @@ export class JobRun {
   }
 
   #noteLost(): void {
+    // No call is made: it only takes note that no run goes on.
+    void this.lease.release(0, "ended");
     this.#phase = "ended";
     this.#worked.resolve();
     const settled: EndOutcome = { kind: "lost" };
@@ -193,7 +220,7 @@ export class JobRun {
   /** Nobody knows whether its payload is right, so it counts as a failure and is tried again. */
   async #failUnread({ job, error }: Reading<"unanswered">, attempt: Attempt): Promise<void> {
     const handler = { kind: "threw", thrown: error } as const;
-    const decision = this.#decide(handler, attempt);
+    const decision = decideTry(handler, attempt, { lease: this.lease, run: this.#parts });
     const figures = { attempt: attempt.number, durationMs: error.timeoutMs };
     const words = { ...figures, ...wordsOf(decision, handler) };
     this.#emit({ kind: "job.schema-timeout", lease: this.lease.ref, job, ...words });
@@ -208,59 +235,27 @@ export class JobRun {
     await this.#end(outcome, ending);
   }
 
-  async #work({ job, definition }: Reading<"job">, attempt: Attempt): Promise<void> {
+  async #work({ job, definition }: Reading<"job">, attempt: Attempt): Promise<Decision> {
     const { clock, policy } = this.#parts;
-    const identity = identityOf(job);
     const timeoutMs = definition.timeoutMs ?? policy.jobTimeoutMs;
-    const context = this.#openContext(job, attempt.number, timeoutMs);
-    const started = { lease: this.lease.ref, job: identity, attempt: attempt.number };
+    const { lease } = this;
+    const context = openContext({ lease, job, attempt: attempt.number, timeoutMs }, this.#parts);
+    this.#context = context;
+    this.#phase = "running";
+    const about = { lease: lease.ref, job: identityOf(job) };
+    const started = { ...about, attempt: attempt.number };
     const startedAtMs = clock.monotonicMs();
     this.#emit({ kind: "job.started", ...started, ageMs: ageOf(this.lease.message, clock, job) });
     const handler = await callHandler(() => definition.handler(job, context.forHandler()), context);
     context.close();
-    const decision = this.#isAbandoned ? GIVEN_BACK : this.#decide(handler, attempt, context);
-    this.#reportEnd(identity, context, decision);
-    const durationMs = clock.monotonicMs() - startedAtMs;
+    const facts = { lease, run: this.#parts, context };
+    const decision = this.#isAbandoned ? GIVEN_BACK : decideTry(handler, attempt, facts);
+    const endedAtMs = clock.monotonicMs();
+    for (const event of answersOf(about, context, decision, endedAtMs)) this.#emit(event);
+    const durationMs = endedAtMs - startedAtMs;
     this.#emit({ kind: "job.ended", ...started, durationMs, ...wordsOf(decision, handler) });
-    if (!this.#isAbandoned) await this.#end(decision.outcome, decision.ending);
-  }
-
-  #decide(handler: HandlerOutcome, { history, budgets }: Attempt, context?: RunContext): Decision {
-    const { policy, random } = this.#parts;
-    const abortCause = context?.abortCause;
-    return decideEnding({
-      ...{ handler, history, budgets },
-      ...(abortCause === undefined ? {} : { abortCause }),
-      abortReason: context?.abortReason,
-      signalWasRead: context?.signalWasRead ?? false,
-      canDeadLetter: this.lease.canDeadLetter,
-      backoff: policy.backoff,
-      random: random(),
-    });
-  }
-
-  #openContext(job: Job, attempt: number, timeoutMs: number): RunContext {
-    const { clock, draining, drainByMs, sender } = this.#parts;
-    const { lease } = this;
-    const about = { lease: lease.ref, job: identityOf(job) };
-    this.#context = new RunContext({
-      ...{ clock, lease, job, attempt, timeoutMs, draining, drainByMs },
-      ...(sender === undefined ? {} : { sender }),
-      onLog: (level, message, fields) =>
-        this.#emit({ kind: "job.log", ...about, level, message, fields }),
-      onAbort: (cause) => this.#emit({ kind: "job.aborted", ...about, cause }),
-    });
-    this.#phase = "running";
-    return this.#context;
-  }
-
-  #reportEnd(job: JobIdentity, { abortedAtMs }: RunContext, { quietReturn }: Decision): void {
-    const about = { lease: this.lease.ref, job };
-    if (abortedAtMs !== undefined) {
-      const latencyMs = this.#parts.clock.monotonicMs() - abortedAtMs;
-      this.#emit({ kind: "job.abort-answered", ...about, latencyMs });
-    }
-    if (quietReturn) this.#emit({ kind: "job.quiet-return", ...about });
+    if (!this.#isAbandoned) this.#phase = "ending";
+    return decision;
   }
 
   /** Asks the lease to end and frees the slot; how that goes is awaited by nobody's slot. */

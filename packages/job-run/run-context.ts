@@ -18,6 +18,7 @@ import type { Lease } from "@leasehold/lease";
 import { SenderMissingError } from "./errors.ts";
 import { hear } from "./hear.ts";
 import { identityOf } from "./read-job.ts";
+import type { RunParts } from "./run-parts.ts";
 
 /** What a context is made of. */
 export interface ContextParts {
@@ -158,4 +159,20 @@ export class RunContext {
         this.#parts.onLog(level, message, fields);
     return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
   }
+}
+
+/** The context of one try, which reports to the run's listener. */
+export function openContext(
+  one: Pick<ContextParts, "lease" | "job" | "attempt" | "timeoutMs">,
+  run: Pick<RunParts, "clock" | "draining" | "drainByMs" | "sender" | "onEvent">,
+): RunContext {
+  const { clock, draining, drainByMs, sender, onEvent } = run;
+  const about = { lease: one.lease.ref, job: identityOf(one.job) };
+  return new RunContext({
+    ...{ ...one, clock, draining, drainByMs },
+    ...(sender === undefined ? {} : { sender }),
+    onLog: (level, message, fields) =>
+      onEvent({ kind: "job.log", ...about, level, message, fields }),
+    onAbort: (cause) => onEvent({ kind: "job.aborted", ...about, cause }),
+  });
 }

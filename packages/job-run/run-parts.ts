@@ -2,7 +2,7 @@
 
 import type { Clock } from "@leasehold/clock";
 import type { AttemptLedger, JobIdentity, JobSender } from "@leasehold/job";
-import type { EndOutcome, Lease, ReleaseClass } from "@leasehold/lease";
+import type { EndOutcome, Lease, ReleaseClass, Turn } from "@leasehold/lease";
 import type { Ending, RunOutcome } from "./job-ending.ts";
 import type { JobEvent } from "./job-event.ts";
 import type { JobRegistry } from "./read-job.ts";
@@ -36,15 +36,23 @@ export interface RunParts {
   /** Counts attempts; `policy.budgets` must suit it. */
   readonly ledger: AttemptLedger;
   /**
-   * Asked once it is known which job a message is: when it may start. `undefined` starts it at once;
-   * until the promise resolves the run holds its lease, unstarted.
+   * Asked once it is known which job a message is, if any, and again before each further try: when
+   * it may start. `undefined` starts it at once; until the promise resolves the run holds its lease.
+   * @defaultValue the lease's own `turn`
    */
-  readonly turn?: (lease: Lease, job: JobIdentity) => Promise<void> | undefined;
+  readonly turn?: (lease: Lease, job?: JobIdentity) => Promise<Turn> | undefined;
+  /** FIFO: a try is over, and the next one on the same lease comes later; asks for its `turn` then. */
+  readonly rest?: (lease: Lease) => void;
+  /**
+   * FIFO: the longest wait between two tries on the same lease.
+   * @defaultValue whatever is to be tried again is given back
+   */
+  readonly inPlaceMs?: number;
   /**
    * Asked, after its turn has come, for a job that may be what kills workers: when it may run with no
    * other beside it. `undefined` starts it at once; asked again once the promise has resolved.
    */
-  readonly turnAlone?: (lease: Lease) => Promise<void> | undefined;
+  readonly turnAlone?: (lease: Lease) => Promise<Turn> | undefined;
   /** Aborts when the drain begins: from then on nothing is started. */
   readonly draining: AbortSignal;
   /** On the monotonic clock; `undefined` before the drain. */

@@ -1,14 +1,14 @@
-/** Waits, with a job that has been read and may not start yet, for the end of that wait. */
+/** Waits, with a message that has been read and may not be worked yet, for the end of that wait. */
 
 import type { Clock } from "@leasehold/clock";
-import type { Lease } from "@leasehold/lease";
+import type { Lease, Turn } from "@leasehold/lease";
 import { hear } from "./hear.ts";
 
 /**
- * How a wait ended: the turn came, SQS lets the message be held no longer, patience was at an end, or
- * nothing may start.
+ * How a wait ended: as a turn does, or SQS lets the message be held no longer, patience was at an end,
+ * or nothing may start.
  */
-export type TurnEnd = "come" | "hold-limit" | "too-long" | "over";
+export type TurnEnd = Turn | "hold-limit" | "too-long" | "over";
 
 /** What ends a wait before the turn has come. */
 export interface TurnLimits {
@@ -22,7 +22,7 @@ export interface TurnLimits {
 
 /** Waits for `turn`, and leaves no timer and no listener behind however that ends. */
 export async function awaitTurn(
-  turn: Promise<void>,
+  turn: Promise<Turn>,
   { clock, lease, draining, patienceMs }: TurnLimits,
 ): Promise<TurnEnd> {
   const { promise: ended, resolve: end } = Promise.withResolvers<TurnEnd>();
@@ -32,8 +32,17 @@ export async function awaitTurn(
     hear(lease.lost, () => end("over")),
     hear(draining, () => end("over")),
   ];
-  void turn.then(() => end("come"));
+  void turn.then(end);
   const how = await ended;
   for (const stop of stops) stop();
+  return how;
+}
+
+/** Waits for a time, within the same limits. */
+export async function awaitTime(durationMs: number, limits: TurnLimits): Promise<TurnEnd> {
+  const { promise, resolve } = Promise.withResolvers<Turn>();
+  const cancel = limits.clock.schedule(durationMs, () => resolve("come"));
+  const how = await awaitTurn(promise, limits);
+  cancel();
   return how;
 }

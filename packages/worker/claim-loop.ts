@@ -13,6 +13,7 @@ import {
   pollWaitMs,
   wantedPollsAfter,
 } from "./poll-plan.ts";
+import type { PollSize } from "./poll-size.ts";
 import { PollWatch } from "./poll-watch.ts";
 import type { SlotShare, SlotShares, Standing } from "./slot-shares.ts";
 import type { Crowd } from "./start-gate.ts";
@@ -30,6 +31,7 @@ export interface ClaimLoopParts {
   /** When a receive request is given up by its client. */
   readonly requestTimeoutMs: number;
   readonly lingerMs: number;
+  readonly pollSize: PollSize;
   /** How long failures may last before the worker has to end: any at the start, final ones later. */
   readonly patienceMs: number;
   /** In [0, 1). */
@@ -176,7 +178,7 @@ export class ClaimLoop {
   }
 
   #facts() {
-    const { shares, source, lingerMs, isMemoryShort, crowdOf } = this.#parts;
+    const { shares, source, lingerMs, pollSize, isMemoryShort, crowdOf } = this.#parts;
     const { slots } = shares;
     const nowMs = this.#nowMs();
     return {
@@ -187,6 +189,7 @@ export class ClaimLoop {
       wantedPolls: this.#wantedPolls,
       unconfirmedAcks: source.unconfirmedAcks,
       lingerMs,
+      mostPerPoll: pollSize.most,
       pauseLeftMs: this.#pauses.leftMs(nowMs),
       isMemoryShort: isMemoryShort(),
       ...crowdOf(this.#share),
@@ -225,6 +228,7 @@ export class ClaimLoop {
     try {
       const leases = await source.claim({ maxMessages: reserved, waitMs, signal: abort.signal });
       this.#open.end(poll);
+      this.#parts.pollSize.note(leases);
       this.#onAnswer(poll, { asked: reserved, received: leases.length, wasCrowded });
       this.#share.settle(reserved, leases.length);
       if (leases.length > 0) onLeases(leases, this.#share);
@@ -242,12 +246,13 @@ export class ClaimLoop {
     { startedAtMs, waitMs }: OpenPoll,
     { asked, received, wasCrowded }: { asked: number; received: number; wasCrowded: boolean },
   ): void {
-    const { shares, onEvent, onReached } = this.#parts;
+    const { shares, pollSize, onEvent, onReached } = this.#parts;
     const { slots } = shares;
     const nowMs = this.#nowMs();
     const durationMs = nowMs - startedAtMs;
     onEvent({ kind: "claim.poll", queue: this.queueName, asked, received, durationMs });
-    const room = { slots: slots.total, freeSlots: slots.free + asked - received };
+    const freeSlots = slots.free + asked - received;
+    const room = { slots: slots.total, freeSlots, mostPerPoll: pollSize.most };
     this.#wantedPolls = wantedPollsAfter(this.#wantedPolls, received, room);
     this.#share.note(received);
     const isFirst = !this.#pauses.isReached;

@@ -2,9 +2,6 @@
 
 import type { Room } from "./share-plan.ts";
 
-/** The most messages that one ReceiveMessage brings. */
-const FULL_POLL = 10;
-
 /** How soon a queue that has work answers; a poll that is open for longer waits for messages. */
 export const ANSWER_SOON_MS = 100;
 /** The long poll of a busy queue that keeps slots which others could use. */
@@ -25,6 +22,8 @@ export interface PollFacts {
   readonly freeSlots: number;
   /** What this queue may take of them. */
   readonly room: Room;
+  /** The most messages that one poll of this queue may bring, ten at most. */
+  readonly mostPerPoll: number;
   /** How long a slot has been free. */
   readonly freeForMs: number;
   readonly openPolls: number;
@@ -62,7 +61,7 @@ export function planPoll(facts: PollFacts): PollStep {
   const { room, freeSlots } = facts;
   // Another queue has the turn; it may turn out that it has nothing to do.
   if (room.now === 0) return freeSlots > 0 ? wait(ANSWER_SOON_MS) : wait();
-  const most = facts.isCrowded ? 1 : Math.min(FULL_POLL, Math.max(1, facts.holdRoom));
+  const most = facts.isCrowded ? 1 : Math.min(facts.mostPerPoll, Math.max(1, facts.holdRoom));
   const maxMessages = Math.min(most, room.now);
   const lingerLeftMs = facts.lingerMs - facts.freeForMs;
   if (maxMessages < Math.min(most, room.most) && lingerLeftMs > 0) return wait(lingerLeftMs);
@@ -94,10 +93,10 @@ export function pollWaitMs(waitMs: number, maxMessages: number, isShared: boolea
 export function wantedPollsAfter(
   wantedPolls: number,
   received: number,
-  { slots, freeSlots }: { readonly slots: number; readonly freeSlots: number },
+  { slots, freeSlots, mostPerPoll }: Pick<PollFacts, "slots" | "freeSlots" | "mostPerPoll">,
 ): number {
   if (received === 0) return 1;
-  const most = Math.ceil(slots / FULL_POLL) + 1;
+  const most = Math.ceil(slots / mostPerPoll) + 1;
   return freeSlots > 0 ? Math.min(most, wantedPolls + 1) : wantedPolls;
 }
 

@@ -141,6 +141,14 @@ export class SlotShare {
     return isTaken;
   }
 
+  /** A slot of this queue is from now on one of another, or of another run of its own. */
+  hand(other: SlotShare): void {
+    this.#charge();
+    other.#charge();
+    this.#busy -= 1;
+    other.#busy += 1;
+  }
+
   /** A run of this queue is over, or is held without a slot. */
   vacate(): void {
     this.#charge();

@@ -1,7 +1,7 @@
-/** Decides which job may start now, and holds those that are over a cap of their tenant or type. */
+/** Decides which job may start now, and holds what is over a cap or waits for its group. */
 
 import type { JobIdentity } from "@leasehold/job";
-import type { Lease } from "@leasehold/lease";
+import type { Lease, Turn } from "@leasehold/lease";
 import type { SlotShare } from "./slot-shares.ts";
 import type { Slots } from "./slots.ts";
 import type { WorkerLifeEvent } from "./worker-event.ts";
@@ -28,13 +28,16 @@ export interface Crowd {
   readonly isClosed: boolean;
 }
 
-/** One message from its claim to the end of its run. */
+/**
+ * One message from its claim to the end of its run. FIFO: `waiting` for those before it in its group,
+ * `resting` between two tries.
+ */
 interface Seat {
   readonly share: SlotShare;
   hasSlot: boolean;
-  stage: "reading" | "held" | "running";
+  stage: "reading" | "waiting" | "held" | "running" | "resting";
   job?: JobIdentity;
-  start?: () => void;
+  start?: (turn: Turn) => void;
 }
 
 const NO_CROWD = { holdRoom: Number.POSITIVE_INFINITY, isCrowded: false } as const;
@@ -46,6 +49,9 @@ const NO_CROWD = { holdRoom: Number.POSITIVE_INFINITY, isCrowded: false } as con
  * meanwhile. It is never released for the cap, for a release costs a receive. When the room for more
  * is used up, it waits in the slot that it came with, and its queue polls less.
  *
+ * So does a job that waits for its next try. A message that waits for those before it in its group
+ * never has a slot, and takes no room: it runs when they have run.
+ *
  * A job that may be what kills workers runs alone: it waits, in its slot, until all others have
  * ended, and as long as it waits or runs nothing else starts and nothing is claimed.
  */
@@ -54,6 +60,7 @@ export class StartGate {
   readonly #seats = new Map<Lease, Seat>();
   /** Oldest first. */
   readonly #held = new Set<Seat>();
+  readonly #resting = new Set<Seat>();
   /** Those that run alone or wait to, oldest first. */
   readonly #loners = new Set<Seat>();
   #running = 0;
@@ -70,23 +77,35 @@ export class StartGate {
     this.#seats.set(lease, { share, hasSlot: true, stage: "reading" });
   }
 
-  /** When the job may start: at once, or when the promise resolves. */
-  turn(lease: Lease, job: JobIdentity): Promise<void> | undefined {
+  /** When the job may start: at once, or when the promise resolves with `come`. */
+  turn(lease: Lease, job?: JobIdentity): Promise<Turn> | undefined {
     const seat = this.#seats.get(lease);
-    if (seat === undefined) return undefined;
-    seat.job = job;
-    if (this.#mayStart(seat)) {
-      this.#begin(seat);
-      return undefined;
-    }
-    const { promise, resolve } = Promise.withResolvers<void>();
-    seat.start = resolve;
-    this.#hold(seat, lease, job);
-    return promise;
+    const order = lease.turn;
+    if (seat === undefined) return order;
+    if (job !== undefined) seat.job = job;
+    this.#resting.delete(seat);
+    if (order === undefined) return this.#ask(lease, seat);
+    seat.stage = "waiting";
+    this.#vacate(seat);
+    return order.then((turn) => (turn === "come" ? this.#ask(lease, seat) : undefined) ?? turn);
+  }
+
+  /** A try is over, and the next one on the same lease comes later. */
+  rest(lease: Lease): void {
+    const seat = this.#seats.get(lease);
+    if (seat?.stage !== "running") return;
+    const wasAlone = this.#loners.delete(seat);
+    this.#stop(seat);
+    seat.stage = "resting";
+    const hasRoom = this.#hasRoomBeside(seat);
+    this.#resting.add(seat);
+    if (hasRoom) this.#vacate(seat);
+    this.#serve();
+    if (wasAlone) this.#parts.slots.offer();
   }
 
   /** When a job whose turn has come may run alone: at once, or when the promise resolves. */
-  turnAlone(lease: Lease): Promise<void> | undefined {
+  turnAlone(lease: Lease): Promise<Turn> | undefined {
     const seat = this.#seats.get(lease);
     if (seat?.job === undefined || this.#loners.has(seat)) return undefined;
     this.#loners.add(seat);
@@ -95,7 +114,7 @@ export class StartGate {
       this.#begin(seat);
       return undefined;
     }
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve } = Promise.withResolvers<Turn>();
     seat.start = resolve;
     seat.stage = "held";
     this.#held.add(seat);
@@ -111,16 +130,17 @@ export class StartGate {
     if (seat === undefined) return;
     this.#seats.delete(lease);
     this.#held.delete(seat);
+    this.#resting.delete(seat);
     this.#loners.delete(seat);
     this.#stop(seat);
-    if (seat.hasSlot) seat.share.vacate();
+    this.#vacate(seat);
   }
 
   /** The messages of one queue that are held, as its next poll sees them. */
   crowdOf(share: SlotShare): Crowd {
     const isClosed = this.#loners.size > 0;
-    if (this.#held.size === 0) return { ...NO_CROWD, isClosed };
-    const held = [...this.#held].filter((seat) => seat.share === share);
+    if (this.#held.size + this.#resting.size === 0) return { ...NO_CROWD, isClosed };
+    const held = [...this.#held, ...this.#resting].filter((seat) => seat.share === share);
     if (held.length === 0) return { ...NO_CROWD, isClosed };
     const reading = [...this.#seats.values()].filter(
       (seat) => seat.share === share && seat.stage === "reading",
@@ -132,13 +152,54 @@ export class StartGate {
     };
   }
 
-  #hold(seat: Seat, lease: Lease, job: JobIdentity): void {
-    const held = [...this.#held].filter((each) => each.share === seat.share && !each.hasSlot);
+  /** Starts the job, or holds it until it may start. */
+  #ask(lease: Lease, seat: Seat): Promise<Turn> | undefined {
+    // Its run may have ended while it waited for those before it.
+    if (this.#seats.get(lease) !== seat) return undefined;
+    if (this.#mayStart(seat) && this.#takeSlot(seat)) {
+      this.#begin(seat);
+      return undefined;
+    }
+    const { promise, resolve } = Promise.withResolvers<Turn>();
+    seat.start = resolve;
+    this.#hold(seat, lease);
+    return promise;
+  }
+
+  #hold(seat: Seat, { ref }: Lease): void {
+    const hasRoom = this.#hasRoomBeside(seat);
     seat.stage = "held";
     this.#held.add(seat);
-    const cap = this.#capOn(job);
-    this.#parts.onEvent({ kind: "claim.held", lease: lease.ref, job, cap });
-    if (held.length >= this.#parts.holdLimit) return;
+    const { job } = seat;
+    if (job !== undefined) {
+      this.#parts.onEvent({ kind: "claim.held", lease: ref, job, cap: this.#capOn(job) });
+    }
+    if (hasRoom) this.#vacate(seat);
+  }
+
+  /** Whether one more message of the same queue may be held without a slot. */
+  #hasRoomBeside({ share }: Seat): boolean {
+    const held = [...this.#held, ...this.#resting].filter(
+      (each) => each.share === share && !each.hasSlot,
+    );
+    return held.length < this.#parts.holdLimit;
+  }
+
+  /** Whether it has a slot now; one in which a job only rests is better used. */
+  #takeSlot(seat: Seat): boolean {
+    if (seat.hasSlot) return true;
+    seat.hasSlot = seat.share.take();
+    if (seat.hasSlot) return true;
+    const resting = [...this.#resting].find((each) => each.hasSlot);
+    if (resting === undefined) return false;
+    resting.hasSlot = false;
+    resting.share.hand(seat.share);
+    seat.hasSlot = true;
+    return true;
+  }
+
+  #vacate(seat: Seat): void {
+    if (!seat.hasSlot) return;
     seat.hasSlot = false;
     seat.share.vacate();
   }
@@ -146,12 +207,10 @@ export class StartGate {
   /** Starts whatever may start now, oldest first. */
   #serve(): void {
     for (const seat of this.#held) {
-      if (!this.#mayStart(seat)) continue;
-      if (!seat.hasSlot && !seat.share.take()) continue;
-      seat.hasSlot = true;
+      if (!this.#mayStart(seat) || !this.#takeSlot(seat)) continue;
       this.#held.delete(seat);
       this.#begin(seat);
-      seat.start?.();
+      seat.start?.("come");
     }
   }
 
@@ -168,10 +227,11 @@ export class StartGate {
   }
 
   #mayStart(seat: Seat): boolean {
+    if (seat.job === undefined) return true;
     const [first] = this.#loners;
     if (first !== undefined) return seat === first && this.#running === 0;
     if (seat.hasSlot && this.#parts.slots.isOverdrawn) return false;
-    return seat.job === undefined || this.#capOn(seat.job) === "slots";
+    return this.#capOn(seat.job) === "slots";
   }
 
   /** What keeps the job from starting; `slots` when no cap does. */

@@ -15,6 +15,10 @@ import {
   receiveCountLedger,
 } from "@leasehold/job-run";
 import type { LeaseOptions } from "@leasehold/lease";
+import type { ClaimLoopParts } from "./claim-loop.ts";
+
+/** Visibility timeouts for which a job may wait on its lease: a drain gives it back at any time. */
+const IN_PLACE_TIMEOUTS = 5;
 
 /** How the leases of one queue are kept. */
 export function leaseOptionsOf(lease: LeaseTimings, receive: ReceiveTimings): LeaseOptions {
@@ -27,6 +31,15 @@ export function leaseOptionsOf(lease: LeaseTimings, receive: ReceiveTimings): Le
     ackLingerMs: receive.ackLingerMs,
     maxHoldMs: lease.maxHoldMs,
   };
+}
+
+/** How one queue is polled. */
+export function pollTimingsOf({
+  weight,
+  waitMs,
+  timeoutMs,
+}: ReceiveTimings): Pick<ClaimLoopParts, "weight" | "waitMs" | "requestTimeoutMs"> {
+  return { weight, waitMs, requestTimeoutMs: timeoutMs };
 }
 
 /** What counts attempts, and the policy that suits it. */
@@ -54,6 +67,14 @@ function runPolicyOf(
 
 function budgetsOf({ maxAttempts, interruptionBudget, crashBudget }: JobTimings): AttemptBudgets {
   return { failures: maxAttempts, interruptions: interruptionBudget, crashes: crashBudget };
+}
+
+/** How long a job waits on its lease for its next try, with its group behind it: FIFO only. */
+export function inPlaceOf(
+  { visibilityTimeoutMs }: LeaseTimings,
+  { fifo }: ReceiveTimings,
+): Pick<RunParts, "inPlaceMs"> {
+  return fifo ? { inPlaceMs: IN_PLACE_TIMEOUTS * visibilityTimeoutMs } : {};
 }
 
 /** The types of jobs that say how many of them may run at the same time. */

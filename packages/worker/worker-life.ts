@@ -13,13 +13,14 @@ import { Listeners, type WorkerListener } from "./listeners.ts";
 import { LoopPulse } from "./loop-pulse.ts";
 import { MemoryGuard } from "./memory-guard.ts";
 import { type ResolvedWorkerOptions, resolveWorkerOptions } from "./options.ts";
+import { PollSize } from "./poll-size.ts";
 import type { ShutdownCause, ShutdownReport } from "./shutdown-report.ts";
 import { type SlotShare, SlotShares } from "./slot-shares.ts";
 import { Slots } from "./slots.ts";
 import { takeSnapshot } from "./snapshot-taker.ts";
 import { StartGate } from "./start-gate.ts";
 import { Tally } from "./tally.ts";
-import { capsOf, countingOf, leaseOptionsOf } from "./timings-use.ts";
+import { capsOf, countingOf, inPlaceOf, leaseOptionsOf, pollTimingsOf } from "./timings-use.ts";
 import type { WorkerEvent, WorkerPhase } from "./worker-event.ts";
 import { type WorkerParts, warningsOf } from "./worker-parts.ts";
 import type { WorkerSnapshot } from "./worker-snapshot.ts";
@@ -154,10 +155,9 @@ export class WorkerLife {
     });
     const loop = new ClaimLoop({
       ...{ clock, source, shares: this.#shares, random },
-      weight: timings.weight,
-      waitMs: timings.waitMs,
-      requestTimeoutMs: timings.timeoutMs,
+      ...pollTimingsOf(timings),
       lingerMs: claimLingerMs,
+      pollSize: new PollSize({ clock, ...timings }),
       patienceMs: this.#options.claimPatienceMs,
       isMemoryShort: () => this.#memory.isShort,
       crowdOf: (share) => this.#gate.crowdOf(share),
@@ -167,18 +167,20 @@ export class WorkerLife {
       onGivenUp: (failure) => this.#onGivenUp(failure),
       onPollEnd: () => this.#drain?.workChanged(),
     });
-    const worked: WorkedQueue = { source, loop, run: this.#runParts(loop, random) };
+    const run = { ...this.#runParts(loop), ...inPlaceOf(lease, timings) };
+    const worked: WorkedQueue = { source, loop, run };
     return worked;
   }
 
-  #runParts(loop: ClaimLoop, random: () => number): RunParts {
-    const { clock, jobs, sender, attemptLedger } = this.#parts;
+  #runParts(loop: ClaimLoop): RunParts {
+    const { clock, jobs, sender, attemptLedger, random = Math.random } = this.#parts;
     return {
       ...{ clock, random },
       ...countingOf(this.#timings, attemptLedger),
       ...(sender === undefined ? {} : { sender }),
       jobs: new Map(jobs.map((definition) => [definition.type, definition])),
       turn: (lease, job) => this.#gate.turn(lease, job),
+      rest: (lease) => this.#gate.rest(lease),
       turnAlone: (lease) => this.#gate.turnAlone(lease),
       draining: this.#draining.signal,
       drainByMs: () => this.#drain?.drainByMs,
@@ -203,12 +205,13 @@ export class WorkerLife {
     }
   }
 
-  /** Runs a lease; resolves when its slot is free, which is before its settlement is confirmed. */
+  /** Runs a lease; resolves when its slot is free. */
   async #work(lease: Lease, parts: RunParts): Promise<void> {
     const run = new JobRun(lease, parts);
     this.#runs.add(run);
     void this.#awaitEnd(run);
-    await run.worked;
+    // FIFO: once its ending is confirmed the slot is for the next one of its group.
+    await (parts.inPlaceMs === undefined ? run.worked : run.ended);
   }
 
   async #awaitEnd(run: JobRun): Promise<void> {

@@ -102,8 +102,12 @@ function queueProblems({ contract, queues }: WorkerParts): readonly string[] {
       .filter((name) => !wanted.includes(name))
       .map((name) => `queue ${name} is given and does not stand in the contract`),
     ...queues
-      .filter(({ fifo }) => fifo)
-      .map(({ name }) => `queue ${name} is FIFO, whose order this version does not keep yet`),
+      .filter(({ name, fifo }) =>
+        contract.queues.some((one) => one.name === name && one.fifo !== fifo),
+      )
+      .map(
+        ({ name, fifo }) => `queue ${name} is ${fifo ? "" : "not "}FIFO, unlike in the contract`,
+      ),
   ];
 }
 

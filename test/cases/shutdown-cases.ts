@@ -50,9 +50,9 @@ export const shutdownCases: readonly FieldCase[] = [
     file: drainTest,
     test: "never starts what its open poll still brings, and frees it at once",
     break: {
-      file: "packages/job-run/job-run.ts",
-      find: "if (this.#parts.draining.aborted) return await this.#leaveUnstarted();",
-      replace: "",
+      file: "packages/worker/worker-life.ts",
+      find: "draining: this.#draining.signal,",
+      replace: "draining: new AbortController().signal,",
     },
   },
   {
@@ -63,7 +63,7 @@ export const shutdownCases: readonly FieldCase[] = [
     test: "starts nothing once the drain has begun, but knows which job it gives back",
     break: {
       file: "packages/job-run/job-run.ts",
-      find: 'await this.#finish("unstarted", { kind: "release", delayMs: 0, class: releaseClass });',
+      find: 'await this.#finish("unstarted", { kind: "release", delayMs, class: releaseClass });',
       replace: 'this.lease.start(); await this.#finish("unstarted", { kind: "ack" });',
     },
   },

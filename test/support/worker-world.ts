@@ -62,6 +62,8 @@ export interface World {
   heard<Kind extends WorkerEvent["kind"]>(kind: Kind): Extract<WorkerEvent, { kind: Kind }>[];
   /** Sends jobs numbered from `first`; resolves with their message ids. */
   send(count?: number, first?: number): Promise<readonly string[]>;
+  /** FIFO: sends jobs to one group, in order. */
+  sendTo(groupId: string, ...numbers: readonly number[]): Promise<readonly string[]>;
   /** A second worker on the same queue, or on what stands before it. */
   another(
     handler: TestHandler,
@@ -88,6 +90,13 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     heard: (kind) => events.filter((event) => event.kind === kind) as never,
     send: (count = 1, first = 1) =>
       Promise.all(Array.from({ length: count }, (_, index) => queue.send(message(first + index)))),
+    sendTo: async (groupId, ...numbers) => {
+      const ids: string[] = [];
+      for (const n of numbers) {
+        ids.push(await queue.send({ ...message(n), groupId, deduplicationId: `${n}` }));
+      }
+      return ids;
+    },
     another: make,
   };
 }

@@ -39,6 +39,7 @@ describe("workerTimings", () => {
           waitMs: 2_000,
           timeoutMs: 7_000,
           ackLingerMs: 100,
+          maxReceiveCount: 17,
         },
         {
           queueName: "orders.fifo",
@@ -47,6 +48,7 @@ describe("workerTimings", () => {
           waitMs: 1_000,
           timeoutMs: 6_000,
           ackLingerMs: 0,
+          maxReceiveCount: 17,
         },
       ],
       claimLingerMs: 50,

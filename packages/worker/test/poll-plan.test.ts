@@ -18,6 +18,7 @@ const READY: PollFacts = {
   wantedPolls: 1,
   unconfirmedAcks: 0,
   lingerMs: 50,
+  mostPerPoll: 10,
   pauseLeftMs: 0,
   isMemoryShort: false,
   holdRoom: Number.POSITIVE_INFINITY,
@@ -29,6 +30,8 @@ const READY: PollFacts = {
 function alone(slots: number, freeSlots: number): Partial<PollFacts> {
   return { slots, freeSlots, room: { now: freeSlots, most: slots } };
 }
+
+const ONE = { kind: "poll", maxMessages: 1 } as const;
 
 describe("the next poll", () => {
   test.each<[string, Partial<PollFacts>, ReturnType<typeof planPoll>]>([
@@ -56,6 +59,8 @@ describe("the next poll", () => {
       { room: { now: 0, most: 5 } },
       { kind: "wait", forMs: 100 },
     ],
+    ["asks for one where it may bring no more", { mostPerPoll: 1 }, ONE],
+    ["waits for no company then", { ...alone(20, 1), mostPerPoll: 1 }, ONE],
     ["asks for no more than may be held", { holdRoom: 3 }, { kind: "poll", maxMessages: 3 }],
     ["asks for one when no more may be held", { holdRoom: 0 }, { kind: "poll", maxMessages: 1 }],
     ["asks for nothing while a job runs alone", { isClosed: true }, { kind: "wait" }],
@@ -85,13 +90,14 @@ describe("the wait of a poll", () => {
 
 describe("the number of polls", () => {
   test("grows while polls bring work and slots are free, up to one more than fills them", () => {
-    const room = { slots: 20, freeSlots: 5 };
+    const room = { slots: 20, freeSlots: 5, mostPerPoll: 10 };
     expect([1, 2, 3].map((wanted) => wantedPollsAfter(wanted, 4, room))).toEqual([2, 3, 3]);
-    expect(wantedPollsAfter(2, 4, { slots: 20, freeSlots: 0 })).toBe(2);
+    expect(wantedPollsAfter(2, 4, { ...room, freeSlots: 0 })).toBe(2);
+    expect(wantedPollsAfter(20, 1, { ...room, mostPerPoll: 1 })).toBe(21);
   });
 
   test("falls to one when a poll comes back empty", () => {
-    expect(wantedPollsAfter(3, 0, { slots: 20, freeSlots: 20 })).toBe(1);
+    expect(wantedPollsAfter(3, 0, { slots: 20, freeSlots: 20, mostPerPoll: 10 })).toBe(1);
   });
 });
 

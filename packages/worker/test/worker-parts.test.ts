@@ -60,9 +60,23 @@ describe("createWorker", () => {
       "queue other is given and does not stand in the contract",
       "queue other is given and does not stand in the contract",
       "queue third.fifo is given and does not stand in the contract",
-      "queue third.fifo is FIFO, whose order this version does not keep yet",
       "job test.work is defined twice",
     ]);
+  });
+
+  test("refuses a queue that keeps an order, or none, unlike in the contract", () => {
+    expect(problemsOf({ queues: [queue("jobs", true)] })).toEqual([
+      "queue jobs is FIFO, unlike in the contract",
+    ]);
+    const contract = defineContract({
+      preset: "drill",
+      service: "t",
+      queues: [{ name: "a.fifo" }],
+    });
+    expect(problemsOf({ contract, queues: [queue("a.fifo")] })).toEqual([
+      "queue a.fifo is not FIFO, unlike in the contract",
+    ]);
+    expect(problemsOf({ contract, queues: [queue("a.fifo", true)] })).toEqual([]);
   });
 
   test("refuses fewer slots than queues, because each idle queue's poll holds one", () => {
