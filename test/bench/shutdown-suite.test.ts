@@ -44,10 +44,12 @@ describe("judgeShutdown", () => {
     expect(judge({ stranded: 1, out_of_order: 1 })[0]?.holds).toBe(false);
   });
 
-  test("does not judge peers, nor what was not run", () => {
+  test("does not judge peers, and takes what was not run for a deviation", () => {
     expect(judge({ duplicated: 5 }, "squiss-ts")).toEqual([]);
     const notRun = [{ scenario: "a stop", library: "leasehold", not_run: "why" }];
-    expect(judgeShutdown(notRun, [{ name: "a stop", expected }])).toEqual([]);
+    expect(judgeShutdown(notRun, [{ name: "a stop", expected }])).toEqual([
+      { promise: "a stop: not run", holds: false },
+    ]);
   });
 });
 

@@ -56,6 +56,31 @@ export const claimingCases: readonly FieldCase[] = [
     },
   },
   {
+    report: "bbc/sqs-consumer 124",
+    symptom: "one FIFO group runs in parallel; a failure is followed by acks",
+    right: "one at a time in each group, which goes no further than a failure",
+    file: "packages/worker/test/fifo-queue.test.ts",
+    test: "runs one job of a group at a time, in order, and groups side by side",
+    break: {
+      file: "packages/lease/held-lease.ts",
+      find: 'return this.place?.standing === "first" ? undefined : this.place?.turn;',
+      replace: "return undefined;",
+    },
+  },
+  {
+    report: "JaidenAshmore/java-dynamic-sqs-listener 369",
+    symptom:
+      "while the first of a FIFO group fails, those behind it are received until SQS dead-letters them unrun",
+    right: "tried again in place, at no receive; our own budgets decide",
+    file: "packages/worker/test/fifo-queue.test.ts",
+    test: "tries a failed job again where it is, and lets its group wait at no receive",
+    break: {
+      file: "packages/job-run/in-place.ts",
+      find: "const fits = ending.delayMs <= inPlaceMs &&",
+      replace: "const fits = inPlaceMs < 0 &&",
+    },
+  },
+  {
     report: "bbc/sqs-consumer 193, PR 807; autumn PR 2415",
     symptom: "`Failed[]` is ignored, or the whole batch is retried blindly",
     right: "each entry is judged, only the retryable ones go again",
@@ -86,7 +111,7 @@ export const claimingCases: readonly FieldCase[] = [
     file: "packages/worker/test/worker.test.ts",
     test: "acks whatever a handler returns: nothing, false, null or an error",
     break: {
-      file: "packages/job-run/job-run.ts",
+      file: "packages/job-run/handler-call.ts",
       find: 'return { kind: "returned", saidDone: context.isDone(await call()) };',
       replace:
         'if (!(await call())) throw new Error("falsy"); return { kind: "returned", saidDone: false };',
