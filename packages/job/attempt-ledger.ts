@@ -43,6 +43,10 @@ export interface AttemptDelivery {
   readonly job: JobIdentity;
   /** A given-up job that comes with another one was sent again, and starts afresh. */
   readonly messageId: string;
+  /**
+   * SQS's receive count, and one more for each try before this one on the same lease (FIFO). A later
+   * receive may therefore come with a smaller number than the last try had.
+   */
   readonly receiveCount: number;
 }
 

@@ -262,6 +262,37 @@ describe("a suspect", () => {
     expect(world.queue.counts()).toMatchObject(NOTHING_LEFT);
   });
 
+  test("lets others run while it waits for its next try on a FIFO queue", async () => {
+    const log: string[] = [];
+    let failures = 0;
+    const history = { failures: 0, interruptions: 0, putOffs: 0 };
+    const world = await setup({
+      attemptLedger: {
+        open: ({ job }) => ({
+          kind: "open",
+          history: { ...history, crashes: job.jobId === "job-1" ? 3 : 0 },
+          end: () => undefined,
+        }),
+      },
+      queue: { name: "jobs.fifo", maxReceiveCount: 1_000 },
+      contract: { queues: [{ name: "jobs.fifo", maxReceiveCount: 1_000 }] },
+      handler: async ({ payload: { n } }) => {
+        log.push(`${n} at ${Math.floor(world.clock.monotonicMs() / 1_000)}`);
+        await world.clock.sleep(2_000);
+        failures += 1;
+        if (n === 1 && failures === 1) throw new Error("no printer");
+      },
+    });
+    await world.sendTo("a", 1);
+    await world.clock.advance(1_000);
+    await world.sendTo("b", 2);
+    await world.clock.advance(20_000);
+
+    // Job 1 runs alone, waits 2.5 s, and waits for job 2 before it runs alone again.
+    expect(log).toEqual(["1 at 0", "2 at 2", "1 at 4"]);
+    expect(world.queue.counts()).toMatchObject(NOTHING_LEFT);
+  });
+
   test("that waits when the drain begins is given back, unstarted and not blamed", async () => {
     const { world, told, log } = await setupSuspect();
     await world.send(1, 60);
