@@ -7,6 +7,7 @@ export const allowedArrows: Readonly<Record<string, readonly string[]>> = {
   job: [],
   "deployment-contract": [],
   lease: ["clock", "options"],
+  idempotency: ["clock", "job", "options"],
   producer: ["clock", "job", "options"],
   "embedded-sqs": ["clock"],
   "job-run": ["clock", "job", "lease"],
@@ -34,6 +35,10 @@ export const allowedArrows: Readonly<Record<string, readonly string[]>> = {
 /** Arrows that look handy and are wrong; all follow from the table, kept for their reasons. */
 export const forbiddenArrows: readonly (readonly [from: string, to: string, why: string])[] = [
   ["lease", "job", "a lease knows messages; read-job is where a message becomes a job"],
+  ["idempotency", "lease", "the ledger is told how long it may work, by the port in job"],
+  ["idempotency", "worker", "wiring joins them, nothing else does"],
+  ["job-run", "idempotency", "a run sees the ledger's port only"],
+  ["worker", "idempotency", "likewise; a worker without a ledger is a worker"],
   ["worker", "telemetry", "the worker reports events, others listen"],
   ["worker", "admin", "the worker can be drained without HTTP"],
   ["worker", "process-host", "the worker can be drained in a test"],
@@ -64,7 +69,14 @@ export const outsideLibraries: Readonly<Record<string, readonly string[]>> = {
     "billing-worker/billing-worker.ts",
     "cli",
   ],
-  "@aws-sdk/client-dynamodb": ["local-aws", "billing-worker", "cli"],
+  "@aws-sdk/client-dynamodb": [
+    "idempotency/dynamodb-item.ts",
+    "idempotency/dynamodb-store.ts",
+    "idempotency/dynamodb-writes.ts",
+    "local-aws",
+    "billing-worker",
+    "cli",
+  ],
   "@standard-schema/spec": ["job"],
   pino: ["telemetry/logger.ts"],
   dynalite: ["local-aws/embedded-dynamodb.ts"],
@@ -112,6 +124,6 @@ export const globals: readonly {
   {
     what: "chance without a seed",
     pattern: /\bMath\.random\b/,
-    allowed: ["clock", "leasehold", "worker", "lease", "producer"],
+    allowed: ["clock", "leasehold", "worker", "lease", "producer", "idempotency"],
   },
 ];

@@ -11,6 +11,23 @@ export type {
 } from "./attempt-ledger.ts";
 export { childJobId, deduplicationId, toSqsId } from "./derived-id.ts";
 export {
+  type Effect,
+  type EffectCall,
+  type Lookup,
+  NotSentError,
+  type Once,
+  type ParkRecovery,
+  park,
+  type QueryRecovery,
+  query,
+  type Recovery,
+  RejectedError,
+  type ReplayRecovery,
+  type RerunRecovery,
+  replay,
+  rerun,
+} from "./effect.ts";
+export {
   type EnvelopeReading,
   type MalformedReason,
   type OutgoingJob,
@@ -52,5 +69,19 @@ export type {
   LogFields,
   SentChild,
 } from "./job-context.ts";
+export {
+  type ControlOutcome,
+  ControlOutcomeError,
+  type EffectSurroundings,
+  type EndAnswer,
+  type JobCheckpoint,
+  type JobEndingNote,
+  type JobHistory,
+  type JobLedger,
+  type JobOpening,
+  type MessageCopy,
+  type OpenJob,
+  type OpenRequest,
+} from "./job-ledger.ts";
 export { checkPayload, type PayloadCheck } from "./payload-schema.ts";
 export { readEnvelope } from "./read-envelope.ts";

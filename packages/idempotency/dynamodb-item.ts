@@ -1,0 +1,205 @@
+/** A ledger record as a DynamoDB item, written and read. Pure. */
+
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import type { JobIdentity } from "@leasehold/job";
+import type { EffectRecord, JobRecord, Parked, StoredMessage } from "./ledger-record.ts";
+import type { RecordField } from "./ledger-store.ts";
+import { messageText, readMessageText } from "./message-text.ts";
+
+/** An item, or a part of one. */
+export type Item = Readonly<Record<string, AttributeValue>>;
+
+const SORT_KEY = "LEDGER";
+const VERSION = 1;
+const EFFECT_PREFIX = "fx:";
+
+/** Key of a job's item. The parts are escaped, so that no two jobs share one. */
+export function itemKey({ tenantId, jobType, jobId }: JobIdentity): Item {
+  const parts = [tenantId, jobType, jobId].map((part) => part.replace(/[%#]/g, encodeURIComponent));
+  return { pk: { S: `J#${parts.join("#")}` }, sk: { S: SORT_KEY } };
+}
+
+/** What an item says beside its fields; written when it is made. */
+export function identityAttributes({ tenantId, jobType, jobId }: JobIdentity): Item {
+  return {
+    v: { N: String(VERSION) },
+    tenantId: { S: tenantId },
+    jobId: { S: jobId },
+    jobType: { S: jobType },
+  };
+}
+
+/** Name of the attribute that holds an effect. */
+export function effectAttribute(name: string): string {
+  return `${EFFECT_PREFIX}${name}`;
+}
+
+interface Codec {
+  readonly attribute: string;
+  readonly write: (value: never) => AttributeValue;
+  readonly read: (value: AttributeValue) => unknown;
+}
+
+const NUMBER = (attribute: string): Codec => ({
+  attribute,
+  write: (value: number) => ({ N: String(value) }),
+  read: ({ N }) => Number(N),
+});
+const TEXT = (attribute: string): Codec => ({
+  attribute,
+  write: (value: string) => ({ S: value }),
+  read: ({ S }) => S,
+});
+const JSON_TEXT = (attribute: string): Codec => ({
+  attribute,
+  write: (value: unknown) => ({ S: JSON.stringify(value) }),
+  read: ({ S }) => JSON.parse(S as string),
+});
+
+/** How each field is kept. `parked` takes two more attributes: see `parkedAttributes`. */
+const CODECS: Readonly<Record<Exclude<RecordField, "parked">, Codec>> = {
+  state: {
+    attribute: "state",
+    write: (value: string) => ({ S: value.toUpperCase() }),
+    read: ({ S }) => S?.toLowerCase(),
+  },
+  generation: NUMBER("gen"),
+  epoch: NUMBER("epoch"),
+  owner: TEXT("owner"),
+  leaseUntilMs: NUMBER("leaseUntil"),
+  messageId: TEXT("msgId"),
+  receiveCount: NUMBER("rc"),
+  payloadHash: TEXT("payloadHash"),
+  createdAtMs: NUMBER("createdAt"),
+  updatedAtMs: NUMBER("updatedAt"),
+  failures: NUMBER("failures"),
+  interruptions: NUMBER("interruptions"),
+  putOffs: NUMBER("putOffs"),
+  starts: NUMBER("starts"),
+  endings: NUMBER("endings"),
+  checkpoint: TEXT("checkpoint"),
+  result: TEXT("result"),
+  reason: TEXT("reason"),
+  vouched: { attribute: "vouched", write: () => ({ BOOL: true }), read: () => true },
+  resolution: JSON_TEXT("resolution"),
+  resendToken: TEXT("resend"),
+  // DynamoDB's time to live wants whole seconds.
+  expiresAtMs: {
+    attribute: "expiresAt",
+    write: (value: number) => ({ N: String(Math.ceil(value / 1000)) }),
+    read: ({ N }) => Number(N) * 1000,
+  },
+};
+
+/** Token that a resolution is conditioned on, and the index's sort key. */
+export const PARK_TOKEN = "parkToken";
+/** Only a parked job has it, so only parked jobs are in the index. */
+export const PARKED_AT = "parkedAt";
+const PARKED = "parked";
+
+/** The attributes that a field is written to. */
+export function fieldAttributes(field: RecordField, value: unknown): Item {
+  if (field === "parked") return parkedAttributes(value as Parked);
+  const { attribute, write } = CODECS[field];
+  return { [attribute]: write(value as never) };
+}
+
+/** The attributes that go when a field goes. */
+export function fieldAttributeNames(field: RecordField): readonly string[] {
+  if (field === "parked") return [PARKED, PARKED_AT, PARK_TOKEN];
+  return [CODECS[field].attribute];
+}
+
+function parkedAttributes({ atMs, token, message, ...rest }: Parked): Item {
+  return {
+    [PARKED_AT]: { N: String(atMs) },
+    [PARK_TOKEN]: { S: token },
+    [PARKED]: { S: JSON.stringify({ ...rest, message: toText(message) }) },
+  };
+}
+
+function readParked(item: Item): Parked | undefined {
+  const parked = item[PARKED]?.S;
+  if (parked === undefined) return undefined;
+  const { message, ...rest } = JSON.parse(parked);
+  const atMs = Number(item[PARKED_AT]?.N);
+  return { ...rest, atMs, token: item[PARK_TOKEN]?.S ?? "", message: fromText(message) };
+}
+
+/** The message as text: JSON knows no bytes. */
+function toText(stored: StoredMessage): unknown {
+  return stored.kind === "reference" ? stored : { ...stored, message: messageText(stored.message) };
+}
+
+function fromText(stored: { readonly kind: string; readonly message: string }): StoredMessage {
+  if (stored.kind === "reference") return stored as unknown as StoredMessage;
+  return { kind: "inline", message: readMessageText(stored.message) };
+}
+
+/** An effect as a map of short names, as an item of 400 KB may hold many. */
+export function effectValue(effect: EffectRecord): AttributeValue {
+  const { rejection, result, lateResult } = effect;
+  const optional: Readonly<Record<string, AttributeValue | undefined>> = {
+    o: effect.outcome === undefined ? undefined : { S: effect.outcome },
+    r: result === undefined ? undefined : { S: JSON.stringify(result) },
+    rj: rejection === undefined ? undefined : { S: JSON.stringify(rejection) },
+    l: effect.late === undefined ? undefined : { BOOL: true },
+    lr: lateResult === undefined ? undefined : { S: JSON.stringify(lateResult) },
+    ts: effect.tombstone === undefined ? undefined : { BOOL: true },
+  };
+  const given = Object.entries(optional).filter(([, value]) => value !== undefined);
+  return {
+    M: {
+      s: { S: effect.state.toUpperCase() },
+      e: { N: String(effect.epoch) },
+      n: { S: effect.nonce },
+      a: { N: String(effect.attempts) },
+      t0: { N: String(effect.firstSentAtMs) },
+      d: { N: String(effect.deadlineAtMs) },
+      h: { S: effect.inputHash },
+      k: { S: effect.providerKey },
+      ...(Object.fromEntries(given) as Record<string, AttributeValue>),
+    },
+  };
+}
+
+function readEffect(map: Item): EffectRecord {
+  return {
+    state: map["s"]?.S?.toLowerCase() as EffectRecord["state"],
+    epoch: Number(map["e"]?.N),
+    nonce: map["n"]?.S ?? "",
+    attempts: Number(map["a"]?.N),
+    firstSentAtMs: Number(map["t0"]?.N),
+    deadlineAtMs: Number(map["d"]?.N),
+    inputHash: map["h"]?.S ?? "",
+    providerKey: map["k"]?.S ?? "",
+    ...(map["o"]?.S !== undefined && { outcome: map["o"].S as "ok" | "rejected" }),
+    ...(map["r"]?.S !== undefined && { result: JSON.parse(map["r"].S) }),
+    ...(map["rj"]?.S !== undefined && { rejection: JSON.parse(map["rj"].S) }),
+    ...(map["l"] !== undefined && { late: true as const }),
+    ...(map["lr"]?.S !== undefined && { lateResult: JSON.parse(map["lr"].S) }),
+    ...(map["ts"] !== undefined && { tombstone: true as const }),
+  };
+}
+
+/** The record that an item holds. */
+export function readItem(item: Item): JobRecord {
+  const fields = Object.entries(CODECS).flatMap(([field, { attribute, read }]) => {
+    const value = item[attribute];
+    return value === undefined ? [] : [[field, read(value)] as const];
+  });
+  const effects = Object.entries(item).flatMap(([name, value]) =>
+    name.startsWith(EFFECT_PREFIX)
+      ? [[name.slice(EFFECT_PREFIX.length), readEffect(value.M ?? {})] as const]
+      : [],
+  );
+  const parked = readParked(item);
+  return {
+    tenantId: item["tenantId"]?.S,
+    jobId: item["jobId"]?.S,
+    jobType: item["jobType"]?.S,
+    ...Object.fromEntries(fields),
+    ...(parked !== undefined && { parked }),
+    effects: Object.fromEntries(effects),
+  } as unknown as JobRecord;
+}

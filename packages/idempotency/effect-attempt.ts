@@ -1,0 +1,226 @@
+/** One attempt at an effect: begun only if it can end in time, run, and recorded whatever happens. */
+
+import { elapsedMs, type Moment } from "@leasehold/clock";
+import type { Effect, EffectCall, Lookup, RejectedError } from "@leasehold/job";
+import { recordCompletion } from "./completion.ts";
+import { EffectTimeoutError } from "./errors.ts";
+import type { EffectRecord } from "./ledger-record.ts";
+import type { LedgerSession } from "./ledger-session.ts";
+import { releaseEffect, unknownEffect } from "./ledger-writes.ts";
+import { keepResult, loadResult } from "./result-keeping.ts";
+
+/** An effect of any result. */
+export type AnyEffect = Effect<unknown, unknown>;
+
+/** One attempt. */
+export interface Attempt {
+  readonly name: string;
+  readonly effect: AnyEffect;
+  /** What it is recorded as. */
+  readonly own: EffectRecord;
+  /** When the record was made; its deadline counts from here. */
+  readonly since: Moment;
+  /** Whether nothing else is being worked on, and nothing comes after it. */
+  readonly isLast: () => boolean;
+  /** Asks the provider first. */
+  readonly lookup?: (call: EffectCall) => Promise<Lookup<unknown>>;
+}
+
+/** From the making of the record to the last moment at which the attempt may run. */
+export function attemptSpanMs(session: LedgerSession, effect: AnyEffect, asks: boolean): number {
+  return session.parts.options.writePatienceMs + effect.timeoutMs * (asks ? 2 : 1);
+}
+
+/**
+ * Makes sure that an effect that begins now can end while the job is ours.
+ * @throws ControlOutcomeError draining, or lease-lost when the lease cannot be made to reach
+ */
+export async function assertMayBegin(session: LedgerSession, timeoutMs: number): Promise<void> {
+  const { surroundings, parts } = session;
+  const neededMs = timeoutMs + parts.options.effectMarginMs;
+  surroundings.signal.throwIfAborted();
+  assertNoDrain(session, neededMs);
+  if (!(await surroundings.reach(neededMs))) session.stop({ kind: "lease-lost" });
+  session.assertGoing();
+}
+
+function assertNoDrain(session: LedgerSession, neededMs: number): void {
+  const drainMs = session.surroundings.drainRemainingMs();
+  if (drainMs !== undefined && drainMs < neededMs) session.stop({ kind: "draining" });
+}
+
+/**
+ * Runs the attempt and records how it ended.
+ * @returns what `once` hands back
+ * @throws RejectedError, what `run` threw, EffectTimeoutError, ControlOutcomeError
+ */
+export async function runAttempt(session: LedgerSession, attempt: Attempt): Promise<unknown> {
+  const found = await askFirst(session, attempt);
+  if (found !== undefined) return await succeed(session, attempt, found.result);
+  await assertMaySend(session, attempt);
+  const { effect, name } = attempt;
+  const limit = new TimeLimit(session, effect.timeoutMs);
+  const running = start(() => effect.run(callOf(session, attempt, limit.signal)));
+  let result: unknown;
+  try {
+    result = await Promise.race([running, limit.over(name)]);
+  } catch (thrown) {
+    // It may still happen: then its completion is recorded, late as it is.
+    const recordLate = (late: unknown) => session.parts.keep(succeed(session, attempt, late));
+    running.then(recordLate, () => {}); // what it says so late about not having happened is no news
+    return await fail(session, attempt, thrown);
+  } finally {
+    limit.clear();
+  }
+  return await succeed(session, attempt, result);
+}
+
+/** What the provider says of an earlier attempt; `undefined` when it is to be sent (again). */
+async function askFirst(
+  session: LedgerSession,
+  attempt: Attempt,
+): Promise<{ readonly result: unknown } | undefined> {
+  const { lookup, name, effect } = attempt;
+  if (lookup === undefined) return undefined;
+  const limit = new TimeLimit(session, effect.timeoutMs);
+  try {
+    const asked = start(() => lookup(callOf(session, attempt, limit.signal)));
+    const answer = await Promise.race([asked, limit.over(name)]);
+    return answer.kind === "applied" ? { result: answer.result } : undefined;
+  } catch (thrown) {
+    // Nothing is known, and nothing was sent: as open as before.
+    await markUnknown(session, attempt);
+    throw thrown;
+  } finally {
+    limit.clear();
+  }
+}
+
+/**
+ * Looks again, right before sending: whoever was paused since its record was made may have lost the
+ * lease, and another may have been told by the record that this attempt is over.
+ */
+async function assertMaySend(session: LedgerSession, attempt: Attempt): Promise<void> {
+  const { surroundings, parts } = session;
+  const { effect, since } = attempt;
+  try {
+    if (attempt.lookup !== undefined) await assertMayBegin(session, effect.timeoutMs);
+    session.assertGoing();
+    surroundings.signal.throwIfAborted();
+    assertNoDrain(session, effect.timeoutMs);
+    const isHeld = surroundings.leaseRemainingMs() >= effect.timeoutMs;
+    if (!isHeld) session.stop({ kind: "lease-lost" });
+    const leftMs = attemptSpanMs(session, effect, attempt.lookup !== undefined);
+    if (elapsedMs(parts.clock, since) + effect.timeoutMs > leftMs) {
+      session.stop({ kind: "busy", retryAtMs: session.nowMs });
+    }
+  } catch (outcome) {
+    await notSent(session, attempt);
+    throw outcome;
+  }
+}
+
+function callOf(session: LedgerSession, { own }: Attempt, signal: AbortSignal): EffectCall {
+  return { key: own.providerKey, signal, epoch: own.epoch, attempt: own.attempts };
+}
+
+/** It has happened. Returns once that is recorded. */
+async function succeed(
+  session: LedgerSession,
+  attempt: Attempt,
+  result: unknown,
+): Promise<unknown> {
+  const { name, effect, own } = attempt;
+  const { pick } = effect;
+  const picked = () => (pick === undefined ? result : pick(result));
+  const { stored, value } = await keepResult(session, name, picked);
+  const reference = referenceOf(effect, result);
+  const other = await recordCompletion(session, {
+    ...{ name, own, isLast: attempt.isLast() },
+    ...(reference !== undefined && { reference }),
+    completion: { outcome: "ok", result: stored },
+  });
+  return other === undefined ? value : await loadResult(session, name, other);
+}
+
+/** It has not happened, or nobody knows. */
+async function fail(session: LedgerSession, attempt: Attempt, thrown: unknown): Promise<never> {
+  const { name, own } = attempt;
+  const code = codeOf(thrown);
+  if (code === "EFFECT_NOT_SENT") {
+    await notSent(session, attempt);
+  } else if (code === "EFFECT_REJECTED" && isFinal(thrown as RejectedError, own)) {
+    const { reason, message } = thrown as RejectedError;
+    const rejection = { reason, message };
+    const isLast = false;
+    const completion = { outcome: "rejected", rejection } as const;
+    await recordCompletion(session, { name, own, isLast, completion });
+  } else {
+    await markUnknown(session, attempt);
+  }
+  throw thrown;
+}
+
+/** On a second attempt, a refused key says nothing about the first one. */
+function isFinal({ refusedKey }: RejectedError, { attempts }: EffectRecord): boolean {
+  return attempts === 1 || refusedKey !== true;
+}
+
+/** Nothing was sent in this attempt. What an earlier one sent is as unknown as before. */
+async function notSent(session: LedgerSession, attempt: Attempt): Promise<void> {
+  const { name, own } = attempt;
+  if (own.attempts !== 1) return await markUnknown(session, attempt);
+  await session.write(releaseEffect(session.job, name, own));
+}
+
+async function markUnknown(session: LedgerSession, { name, own }: Attempt): Promise<void> {
+  const { parts, job } = session;
+  parts.emit({ kind: "effect.unknown", job, effect: name, attempt: own.attempts });
+  await session.write(unknownEffect(job, name, own));
+}
+
+/** An abort at the deadline of a call, and whenever the run must stop. */
+class TimeLimit {
+  readonly signal: AbortSignal;
+  readonly #abort = new AbortController();
+  readonly #timeoutMs: number;
+  readonly #clear: () => void;
+
+  constructor({ parts, surroundings }: LedgerSession, timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+    this.signal = AbortSignal.any([this.#abort.signal, surroundings.signal]);
+    this.#clear = parts.clock.schedule(timeoutMs, () => this.#abort.abort());
+  }
+
+  /** Rejects at the deadline, for a call that does not heed its signal. */
+  over(effect: string): Promise<never> {
+    return new Promise((_, reject) => {
+      const late = () => reject(new EffectTimeoutError(effect, this.#timeoutMs));
+      this.#abort.signal.addEventListener("abort", late, { once: true });
+    });
+  }
+
+  clear(): void {
+    this.#clear();
+  }
+}
+
+/** Whatever it does, at once or later, becomes a promise. */
+function start<Result>(call: () => Promise<Result>): Promise<Result> {
+  return Promise.resolve().then(call);
+}
+
+function referenceOf({ reference }: AnyEffect, result: unknown): string | undefined {
+  try {
+    return reference?.(result);
+  } catch {
+    return undefined; // the result is more important than a word about it
+  }
+}
+
+/** The stable word of an error; errors are told apart by it, also across two copies of a package. */
+function codeOf(thrown: unknown): unknown {
+  return typeof thrown === "object" && thrown !== null && "code" in thrown
+    ? thrown.code
+    : undefined;
+}

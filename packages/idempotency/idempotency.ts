@@ -1,0 +1,109 @@
+/** The job ledger over a store: opens a job, or says busy, done or parked. */
+
+import { randomUUID } from "node:crypto";
+import type { Clock } from "@leasehold/clock";
+import type { JobLedger, JobOpening, OpenRequest } from "@leasehold/job";
+import { JobOpener } from "./job-opener.ts";
+import type { LedgerEvent, LedgerListener } from "./ledger-event.ts";
+import type { LedgerParts } from "./ledger-parts.ts";
+import { LedgerSession } from "./ledger-session.ts";
+import type { LedgerStore } from "./ledger-store.ts";
+import { OpenedJob } from "./open-job.ts";
+import { type LedgerOptions, resolveLedgerOptions } from "./options.ts";
+import { PatientStore } from "./patient-store.ts";
+import type { ResultStore } from "./result-store.ts";
+
+/** What a ledger is made of. */
+export interface LedgerArguments {
+  readonly store: LedgerStore;
+  readonly clock: Clock;
+  /** Part of every provider key: staging must not look like production to a provider. */
+  readonly environment: string;
+  /** Of this process; part of the owner that a record names. */
+  readonly workerId: string;
+  /** Where results go that are too big for a record. @defaultValue they are dropped, and reported */
+  readonly results?: ResultStore;
+  readonly onEvent?: LedgerListener;
+  readonly options?: LedgerOptions;
+  /** A text that nobody else has. @defaultValue a random UUID */
+  readonly unique?: () => string;
+  /** In [0, 1), for pauses. @defaultValue Math.random */
+  readonly random?: () => number;
+}
+
+/** The ledger of one process. */
+export interface Ledger extends JobLedger {
+  /** Completions that the store has not taken yet; they are tried on until `stop`. */
+  readonly unrecorded: number;
+  /** Resolves when there are none. */
+  idle(): Promise<void>;
+  /** The process ends: gives up, and reports, what the store has not taken. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The ledger of one process.
+ *
+ * @throws InvalidOptionsError
+ * @example
+ * const ledger = createLedger({ store, clock, environment: "prod", workerId: "w-1" });
+ * const opening = await ledger.open({ job, messageId, receiveCount: 1, surroundings });
+ */
+export function createLedger(args: LedgerArguments): Ledger {
+  return new StoredLedger(args);
+}
+
+class StoredLedger implements Ledger {
+  readonly #parts: LedgerParts;
+  readonly #stopping = new AbortController();
+  readonly #pending = new Set<Promise<unknown>>();
+
+  constructor(args: LedgerArguments) {
+    const { clock, environment, workerId, results } = args;
+    const options = resolveLedgerOptions(args.options);
+    const { longestPauseMs } = options;
+    const random = args.random ?? Math.random;
+    const stopping = this.#stopping.signal;
+    this.#parts = {
+      store: new PatientStore({ store: args.store, clock, longestPauseMs, random, stopping }),
+      ...{ clock, options, environment, workerId },
+      ...(results !== undefined && { results }),
+      emit: (event: LedgerEvent) => args.onEvent?.(event),
+      unique: args.unique ?? randomUUID,
+      keep: (work) => this.#keep(work),
+    };
+  }
+
+  async open(request: OpenRequest): Promise<JobOpening> {
+    const session = new LedgerSession(this.#parts, request);
+    const opener = new JobOpener(session);
+    const { receiveCount, guard, checkpoints } = request;
+    const isEager = receiveCount >= 2 || guard === true || checkpoints === true;
+    const outcome = isEager ? await opener.open() : undefined;
+    if (outcome === undefined || outcome.kind === "draining") return new OpenedJob(session, opener);
+    return outcome;
+  }
+
+  get unrecorded(): number {
+    return this.#pending.size;
+  }
+
+  async idle(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.idle();
+  }
+
+  #keep(work: Promise<unknown>): void {
+    const done = work.then(
+      () => {},
+      () => {}, // whoever waits for it hears of it; nobody may be left
+    );
+    this.#pending.add(done);
+    void done.finally(() => this.#pending.delete(done));
+  }
+}
+

@@ -1,0 +1,69 @@
+/** What the ledger reports; nothing here is logged by the ledger itself. */
+
+import type { JobIdentity } from "@leasehold/job";
+import type { ParkReason } from "./ledger-record.ts";
+
+interface OfJob {
+  readonly job: JobIdentity;
+}
+
+interface OfEffect extends OfJob {
+  readonly effect: string;
+}
+
+/** Everything that the ledger reports. `alarm` says that a person must look at it. */
+export type LedgerEvent =
+  /** An earlier attempt is taken over: by which policy, and as which attempt. */
+  | (OfEffect & {
+      readonly kind: "effect.taken-over";
+      readonly policy: "replay" | "query" | "rerun";
+      readonly attempt: number;
+    })
+  /** An attempt ended and nobody knows whether it happened. */
+  | (OfEffect & { readonly kind: "effect.unknown"; readonly attempt: number })
+  /**
+   * It happened, and the store does not take it: `final` when the process gives up, otherwise it is
+   * tried on. `reference` is the provider's id.
+   */
+  | (OfEffect & {
+      readonly kind: "effect.completion-unrecorded";
+      readonly reference?: string;
+      readonly final: boolean;
+      readonly alarm: boolean;
+    })
+  /** An attempt that had been taken over turned out to have happened. */
+  | (OfEffect & { readonly kind: "effect.completed-late"; readonly reference?: string })
+  /** Two attempts happened, with different results: it happened twice at the provider. */
+  | (OfEffect & {
+      readonly kind: "effect.results-differ";
+      readonly reference?: string;
+      readonly alarm: true;
+    })
+  /** It happened although a later attempt was rejected. */
+  | (OfEffect & {
+      readonly kind: "effect.applied-after-rejection";
+      readonly reference?: string;
+      readonly alarm: true;
+    })
+  /** It happened, and its record is gone: it may happen again. */
+  | (OfEffect & {
+      readonly kind: "effect.record-missing";
+      readonly reference?: string;
+      readonly alarm: true;
+    })
+  /** It happened, and its result could not be kept; it will not be run again. */
+  | (OfEffect & { readonly kind: "effect.result-dropped"; readonly why: string })
+  | (OfJob & { readonly kind: "ledger.parked"; readonly why: ParkReason; readonly effect?: string })
+  /** It should be parked, and its message is too big to be stored: it is put off instead. */
+  | (OfJob & { readonly kind: "ledger.unparkable"; readonly why: ParkReason; readonly alarm: true })
+  /** The same identity came with another payload. */
+  | (OfJob & { readonly kind: "ledger.payload-differs" })
+  /** A write or read did not go through and is tried again or given up. */
+  | (OfJob & {
+      readonly kind: "ledger.store-failing";
+      readonly operation: string;
+      readonly error: unknown;
+    });
+
+/** Hears what the ledger reports; must not throw. */
+export type LedgerListener = (event: LedgerEvent) => void;

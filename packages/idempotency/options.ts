@@ -1,0 +1,71 @@
+/** What a caller may choose about the ledger, the defaults, and the ranges that make sense. */
+
+import { count, durationMs, resolveOptions } from "@leasehold/options";
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+
+/** How the ledger keeps and judges records. */
+export interface LedgerOptions {
+  /**
+   * How long a record is kept after its job ended, or was last seen.
+   * @defaultValue 35 days: twice the longest retention of SQS, and a week for redrives
+   */
+  readonly retentionMs?: number;
+  /**
+   * How much earlier than its expiry a record counts as lost: the age from which a job without a
+   * record is left to an operator.
+   * @defaultValue 1 day
+   */
+  readonly expirySlackMs?: number;
+  /** When the table was last restored from a backup, Unix time. @defaultValue 0: never */
+  readonly restoredAtMs?: number;
+  /** By how much the clocks of two workers may differ. @defaultValue 5_000 */
+  readonly ledgerSkewMs?: number;
+  /** How long after an attempt's deadline it may still show at a provider. @defaultValue 60_000 */
+  readonly settleMs?: number;
+  /** By how much the lease must outlast an effect's `timeoutMs`. @defaultValue 2_000 */
+  readonly effectMarginMs?: number;
+  /** How long a write before an effect is tried before the store counts as down. @defaultValue 3_000 */
+  readonly writePatienceMs?: number;
+  /** The longest pause between two tries of a completion. @defaultValue 5_000 */
+  readonly longestPauseMs?: number;
+  /** The longest that a delivery of a busy job is put off. @defaultValue 900_000 */
+  readonly longestBusyMs?: number;
+  /** The longest result or checkpoint that is kept in the record, in bytes of JSON. @defaultValue 4_096 */
+  readonly inlineBytes?: number;
+  /** The longest message that is kept in the record of a parked job, in bytes. @defaultValue 262_144 */
+  readonly parkedMessageBytes?: number;
+}
+
+/** Every option, resolved. */
+export type ResolvedLedgerOptions = Required<LedgerOptions>;
+
+/** @throws InvalidOptionsError naming every problem */
+export function resolveLedgerOptions(options: LedgerOptions = {}): ResolvedLedgerOptions {
+  return resolveOptions<ResolvedLedgerOptions>(
+    "ledger",
+    { ...options },
+    {
+      retentionMs: durationMs(35 * DAY, { min: MINUTE, max: 3_650 * DAY }),
+      expirySlackMs: durationMs(
+        ({ retentionMs }) => Math.min(DAY, Number(retentionMs) / 2),
+        { min: 0, max: 365 * DAY },
+      ),
+      restoredAtMs: durationMs(0, { min: 0, max: Number.MAX_SAFE_INTEGER }),
+      ledgerSkewMs: durationMs(5 * SECOND, { min: 0, max: 10 * MINUTE }),
+      settleMs: durationMs(MINUTE, { min: 0, max: DAY }),
+      effectMarginMs: durationMs(2 * SECOND, { min: 0, max: MINUTE }),
+      writePatienceMs: durationMs(3 * SECOND, { min: 10, max: MINUTE }),
+      longestPauseMs: durationMs(5 * SECOND, { min: 10, max: MINUTE }),
+      longestBusyMs: durationMs(15 * MINUTE, { min: SECOND, max: 12 * 60 * MINUTE }),
+      inlineBytes: count(4_096, { min: 0, max: 65_536 }),
+      parkedMessageBytes: count(262_144, { min: 0, max: 350_000 }),
+    },
+    ({ retentionMs, expirySlackMs }) =>
+      expirySlackMs < retentionMs
+        ? []
+        : [`expirySlackMs (${expirySlackMs}) must be below retentionMs (${retentionMs})`],
+  );
+}

@@ -1,0 +1,145 @@
+/** Records how a run ended, and says whether its message may be acked. */
+
+import type { ControlOutcome, EndAnswer, JobEndingNote } from "@leasehold/job";
+import { toJson } from "./effect-key.ts";
+import type { JobOpener } from "./job-opener.ts";
+import { isOpenEffect, type JobRecord } from "./ledger-record.ts";
+import type { LedgerSession } from "./ledger-session.ts";
+import type { LedgerWrite } from "./ledger-store.ts";
+import { endNew, endRun, finish } from "./ledger-writes.ts";
+
+type Counts = Partial<
+  Pick<JobRecord, "failures" | "interruptions" | "putOffs" | "endings" | "reason">
+> & { readonly state: "open" | "dead" };
+
+/** Outcomes after which the record is somebody else's: nothing is written. */
+const FOREIGN: ReadonlySet<ControlOutcome["kind"]> = new Set([
+  "fenced",
+  "parked",
+  "done",
+  "cancelled",
+  "dead",
+]);
+
+/** The ending of one opening of a job. */
+export class RunEnding {
+  readonly #session: LedgerSession;
+  readonly #opener: JobOpener;
+
+  constructor(session: LedgerSession, opener: JobOpener) {
+    this.#session = session;
+    this.#opener = opener;
+  }
+
+  /** When the last open effect will have settled; `undefined` when none is open. */
+  get settleAtMs(): number | undefined {
+    const { settleMs, ledgerSkewMs } = this.#session.parts.options;
+    const ends = Object.values(this.#session.record?.effects ?? {})
+      .filter(isOpenEffect)
+      .map(({ deadlineAtMs }) => deadlineAtMs + settleMs + ledgerSkewMs);
+    return ends.length === 0 ? undefined : Math.max(...ends);
+  }
+
+  async end(ending: JobEndingNote): Promise<EndAnswer> {
+    const { outcome, record } = this.#session;
+    if (outcome !== undefined) return await this.#stopped(outcome);
+    // The last effect has finished the job; whatever came after it does not matter.
+    if (record?.state === "done") return { kind: "recorded" };
+    if (ending.kind === "succeeded") return await this.#finish(ending.result);
+    if (ending.kind === "given-up") return await this.#giveUp(ending.reason);
+    return await this.#record(ending.kind);
+  }
+
+  /** The outcome stands, whatever the handler made of it, and it is no failure. */
+  async #stopped(outcome: ControlOutcome): Promise<EndAnswer> {
+    if (!FOREIGN.has(outcome.kind)) await this.#record("uncounted");
+    return { kind: "stopped", outcome: this.#session.outcome ?? outcome };
+  }
+
+  async #finish(result: unknown): Promise<EndAnswer> {
+    const session = this.#session;
+    const { record } = session;
+    if (record === undefined) return { kind: "recorded" };
+    if (!session.allClosedBut()) return await this.#unsettled();
+    const json = this.#smallJson(result);
+    const expiresAtMs = session.finalExpiry();
+    const write = finish(session.fence, {
+      nowMs: session.nowMs,
+      closed: Object.keys(record.effects),
+      ...(json !== undefined && { result: json }),
+      ...(expiresAtMs !== undefined && { expiresAtMs }),
+    });
+    const { writePatienceMs, effectMarginMs } = session.parts.options;
+    const leaseMs = session.request.surroundings?.leaseRemainingMs() ?? 0;
+    return await this.#write(write, Math.max(writePatienceMs, leaseMs - effectMarginMs));
+  }
+
+  async #unsettled(): Promise<EndAnswer> {
+    const session = this.#session;
+    const effects = Object.entries(session.record?.effects ?? {});
+    const open = effects.flatMap(([name, effect]) => (isOpenEffect(effect) ? [name] : []));
+    const retryAtMs = this.settleAtMs ?? session.nowMs;
+    await this.#record("put-off");
+    const { outcome } = session;
+    if (outcome !== undefined) return { kind: "stopped", outcome };
+    return { kind: "unsettled", retryAtMs, effects: open };
+  }
+
+  /** Without a record there is nothing that a later delivery could mistake for unfinished work. */
+  async #giveUp(reason: string): Promise<EndAnswer> {
+    const { record } = this.#session;
+    if (record === undefined) return { kind: "recorded" };
+    const failures = record.failures + 1;
+    return await this.#end({ state: "dead", failures, endings: record.endings + 1, reason });
+  }
+
+  async #record(kind: "failed" | "interrupted" | "put-off" | "uncounted"): Promise<EndAnswer> {
+    const { record } = this.#session;
+    if (record === undefined && (kind === "uncounted" || kind === "put-off")) {
+      return { kind: "recorded" };
+    }
+    const counted = {
+      failures: (record?.failures ?? 0) + (kind === "failed" ? 1 : 0),
+      interruptions: (record?.interruptions ?? 0) + (kind === "interrupted" ? 1 : 0),
+      putOffs: (record?.putOffs ?? 0) + (kind === "put-off" ? 1 : 0),
+      endings: (record?.endings ?? 0) + 1,
+    };
+    return await this.#end({ state: "open", ...counted });
+  }
+
+  async #end(counts: Counts): Promise<EndAnswer> {
+    const session = this.#session;
+    const { nowMs } = session;
+    if (session.record === undefined) {
+      const opening = this.#opener.opening();
+      return await this.#write(endNew(opening, { ...counts, leaseUntilMs: 0 }));
+    }
+    const expiresAtMs = session.slidingExpiry();
+    const about = { ...counts, nowMs, ...(expiresAtMs !== undefined && { expiresAtMs }) };
+    return await this.#write(endRun(session.fence, about));
+  }
+
+  async #write(write: LedgerWrite, patienceMs?: number): Promise<EndAnswer> {
+    const session = this.#session;
+    const answer = await session.write(write, patienceMs);
+    if (answer === undefined) return { kind: "stopped", outcome: { kind: "store-down" } };
+    if (answer.kind === "applied") return { kind: "recorded" };
+    try {
+      session.judge(answer.record);
+    } catch {
+      return { kind: "stopped", outcome: session.outcome ?? { kind: "fenced" } };
+    }
+    return await this.#unsettled();
+  }
+
+  /** A result that is too big, or no JSON, is not kept: nobody needs it to know that the job is done. */
+  #smallJson(result: unknown): string | undefined {
+    try {
+      const json = toJson("the result", result);
+      const { inlineBytes } = this.#session.parts.options;
+      return json !== undefined && Buffer.byteLength(json) <= inlineBytes ? json : undefined;
+    } catch {
+      return undefined; // see above
+    }
+  }
+}
