@@ -29,6 +29,7 @@ export class LedgerSession {
   #record: JobRecord | undefined;
   #history: JobHistory = NO_HISTORY;
   #outcome: ControlOutcome | undefined;
+  #isClosed = false;
 
   constructor(parts: LedgerParts, request: OpenRequest) {
     this.parts = parts;
@@ -92,9 +93,15 @@ export class LedgerSession {
     throw error;
   }
 
+  /** The run has ended: nothing is begun any more. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
   /** @throws ControlOutcomeError when it has come to an outcome */
   assertGoing(): void {
     if (this.#outcome !== undefined) this.stop(this.#outcome);
+    if (this.#isClosed) throw new LedgerUseError("the run has ended: await every effect in it");
   }
 
   /**

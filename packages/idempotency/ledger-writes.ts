@@ -320,33 +320,26 @@ export function parkNew(opening: Opening, parked: Parked): LedgerWrite {
   return { ...opened, name: "park", patch: { set: { ...set, ...parkedSet } } };
 }
 
-/** Saves progress; the interruptions before it are forgotten. */
+/**
+ * Saves progress; the interruptions before it are forgotten. Says nothing of the expiry: it may land
+ * after an effect was started that was not known of when it was written.
+ */
 export function saveCheckpoint(
   fence: Fence,
   checkpoint: string,
-  { leaseUntilMs, nowMs, expiresAtMs }: Pick<Opening, "leaseUntilMs" | "nowMs" | "expiresAtMs">,
+  { leaseUntilMs, nowMs }: Pick<Opening, "leaseUntilMs" | "nowMs">,
 ): LedgerWrite {
   const set = { checkpoint, interruptions: 0, leaseUntilMs, updatedAtMs: nowMs };
-  return {
-    name: "checkpoint",
-    job: fence.job,
-    condition: fenced(fence),
-    patch: { set: { ...set, ...(expiresAtMs !== undefined && { expiresAtMs }) } },
-  };
+  return { name: "checkpoint", job: fence.job, condition: fenced(fence), patch: { set } };
 }
 
-/** Follows the lease. */
+/** Follows the lease; says nothing of the expiry, for the same reason. */
 export function heartbeat(
   fence: Fence,
-  { leaseUntilMs, nowMs, expiresAtMs }: Pick<Opening, "leaseUntilMs" | "nowMs" | "expiresAtMs">,
+  { leaseUntilMs, nowMs }: Pick<Opening, "leaseUntilMs" | "nowMs">,
 ): LedgerWrite {
   const set = { leaseUntilMs, updatedAtMs: nowMs };
-  return {
-    name: "heartbeat",
-    job: fence.job,
-    condition: fenced(fence),
-    patch: { set: { ...set, ...(expiresAtMs !== undefined && { expiresAtMs }) } },
-  };
+  return { name: "heartbeat", job: fence.job, condition: fenced(fence), patch: { set } };
 }
 
 /** Records an ending that is not the last, or gives the job up, and frees it for the next delivery. */

@@ -57,12 +57,7 @@ export class OpenedJob implements OpenJob {
     const session = this.#session;
     // A job without a record has nothing that could be taken over, and one that ended has no lease.
     if (session.record?.state !== "open" || session.outcome !== undefined) return;
-    const expiresAtMs = session.slidingExpiry();
-    const about = { leaseUntilMs, nowMs: session.nowMs };
-    const write = heartbeat(session.fence, {
-      ...about,
-      ...(expiresAtMs !== undefined && { expiresAtMs }),
-    });
+    const write = heartbeat(session.fence, { leaseUntilMs, nowMs: session.nowMs });
     const answer = await session.write(write, 0);
     if (answer?.kind === "refused") this.#judgeQuietly(answer.record);
   }
@@ -70,6 +65,7 @@ export class OpenedJob implements OpenJob {
   async end(ending: JobEndingNote): Promise<EndAnswer> {
     // A handler that returns without having awaited its effects has not ended.
     if (ending.kind === "succeeded") await this.#effects.idle();
+    this.#session.close();
     return await this.#ending.end(ending);
   }
 
@@ -92,10 +88,8 @@ export class OpenedJob implements OpenJob {
     }
     const closed = await this.#opener.open();
     if (closed !== undefined) session.stop(closed);
-    const expiresAtMs = session.slidingExpiry();
     const { leaseUntilMs, nowMs, fence } = session;
-    const about = { leaseUntilMs, nowMs, ...(expiresAtMs !== undefined && { expiresAtMs }) };
-    const answer = await session.write(saveCheckpoint(fence, json, about));
+    const answer = await session.write(saveCheckpoint(fence, json, { leaseUntilMs, nowMs }));
     if (answer === undefined) return session.stop({ kind: "store-down" });
     if (answer.kind === "refused") session.judge(answer.record);
   }

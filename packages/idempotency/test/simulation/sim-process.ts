@@ -1,0 +1,90 @@
+/** One worker process of a simulation: it can stand still, and it can die. */
+
+import type { CancelTimer, Clock } from "@leasehold/clock";
+import { type SimClock, sleepOn } from "./sim-clock.ts";
+
+/**
+ * A process. Whatever comes to it (timers, answers) comes through its gate: while it stands still
+ * everything waits, and once it is dead nothing comes any more.
+ */
+export class SimProcess implements Clock {
+  readonly name: string;
+  readonly #world: SimClock;
+  /** By how much its wall clock differs. */
+  readonly #offsetMs: number;
+  #waiting: (() => void)[] | undefined;
+  #isDead = false;
+
+  constructor(name: string, world: SimClock, offsetMs: number) {
+    this.name = name;
+    this.#world = world;
+    this.#offsetMs = offsetMs;
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  /** Its program can go on now. */
+  get isRunning(): boolean {
+    return !this.#isDead && this.#waiting === undefined;
+  }
+
+  monotonicMs(): number {
+    return this.#world.monotonicMs();
+  }
+
+  wallMs(): number {
+    return this.#world.wallMs() + this.#offsetMs;
+  }
+
+  schedule(delayMs: number, run: () => void): CancelTimer {
+    let isCancelled = false;
+    const cancel = this.#world.schedule(delayMs, () =>
+      this.enter(() => {
+        if (!isCancelled) run();
+      }),
+    );
+    return () => {
+      isCancelled = true;
+      cancel();
+    };
+  }
+
+  sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
+    return sleepOn(this, durationMs, signal);
+  }
+
+  /** Lets something in as soon as it can go on; never, once it is dead. */
+  enter(run: () => void): void {
+    if (this.#isDead) return;
+    if (this.#waiting === undefined) run();
+    else this.#waiting.push(run);
+  }
+
+  /** An answer from outside, let in as soon as it can go on. */
+  async gate<Value>(answer: Promise<Value>): Promise<Value> {
+    return await new Promise((resolve, reject) => {
+      answer.then(
+        (value) => this.enter(() => resolve(value)),
+        (error) => this.enter(() => reject(error)),
+      );
+    });
+  }
+
+  /** Stands still, as after SIGSTOP, for so long. */
+  pause(durationMs: number): void {
+    if (this.#isDead || this.#waiting !== undefined) return;
+    this.#waiting = [];
+    this.#world.schedule(durationMs, () => {
+      const waiting = this.#waiting ?? [];
+      this.#waiting = undefined;
+      for (const run of waiting) this.enter(run);
+    });
+  }
+
+  kill(): void {
+    this.#isDead = true;
+    this.#waiting = undefined;
+  }
+}
