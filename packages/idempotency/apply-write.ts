@@ -75,9 +75,13 @@ export function isMade(
   const isOurs =
     (fence.epoch === undefined || fence.epoch === record.epoch) &&
     (fence.owner === undefined || fence.owner === record.owner);
+  const isSameState = set.state !== undefined || (condition.states?.includes(record.state) ?? true);
   const lasting = Object.entries(set).filter(([field]) => !PASSING.has(field));
+  const leavesNoMark = lasting.length === 0 && Object.keys(effects).length === 0;
+  if (leavesNoMark && remove.every((field) => PASSING.has(field))) return false;
   return (
     isOurs &&
+    isSameState &&
     lasting.every(([field, value]) => isDeepStrictEqual(record[field as RecordField], value)) &&
     remove.every((field) => PASSING.has(field) || record[field] === undefined) &&
     Object.entries(effects).every(([name, effect]) =>

@@ -6,7 +6,8 @@ import type { JobIdentity } from "@leasehold/job";
 import { ResolveRefusedError } from "./errors.ts";
 import { type JobRecord, openEffects } from "./ledger-record.ts";
 import type { LedgerStore, LedgerWrite } from "./ledger-store.ts";
-import { cancel, cancelNew, expireCancelled } from "./ledger-writes.ts";
+import { cancelNew } from "./opening-writes.ts";
+import { cancel, expireCancelled } from "./operator-writes.ts";
 
 /** What became of a cancellation. */
 export type Cancelled =
@@ -47,7 +48,10 @@ export async function cancelJob(
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     if (seen?.state === "done") return { kind: "done" };
     if (seen?.state === "cancelled") return await expire(store, seen, expiresAtMs);
-    const write = seen === undefined ? newRecord(job, reason, clock.wallMs()) : cancel(seen, reason, clock.wallMs());
+    const write =
+      seen === undefined
+        ? newRecord(job, reason, clock.wallMs())
+        : cancel(seen, reason, clock.wallMs());
     const answer = await store.write(write);
     seen = answer.record;
     if (answer.kind === "applied" && seen !== undefined) {

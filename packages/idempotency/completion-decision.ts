@@ -1,13 +1,13 @@
 /** What a refused completion means, from the record that refused it. Pure. */
 
 import { isDeepStrictEqual } from "node:util";
+import type { Completion } from "./effect-writes.ts";
 import {
   type EffectRecord,
   isOpenEffect,
   type JobRecord,
   type StoredResult,
 } from "./ledger-record.ts";
-import type { Completion } from "./ledger-writes.ts";
 
 /** What is to be done about it. */
 export type RefusedCompletion =

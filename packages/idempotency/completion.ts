@@ -1,16 +1,11 @@
 /** Records how an attempt ended, whoever has the job by now, and tries it to the end of the process. */
 
 import { decideRefused, type RefusedCompletion } from "./completion-decision.ts";
+import { type Completion, complete, completeAndFinish, completeLate } from "./effect-writes.ts";
 import type { EffectRecord, JobRecord, StoredResult } from "./ledger-record.ts";
 import type { LedgerSession } from "./ledger-session.ts";
 import type { LedgerWrite, WriteAnswer } from "./ledger-store.ts";
-import {
-  type Completion,
-  complete,
-  completeAndFinish,
-  completeLate,
-  parkRejected,
-} from "./ledger-writes.ts";
+import { parkRejected } from "./operator-writes.ts";
 import { parkedBy } from "./parking.ts";
 
 /** An attempt that ended. */

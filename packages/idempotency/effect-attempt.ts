@@ -3,10 +3,10 @@
 import { elapsedMs, type Moment } from "@leasehold/clock";
 import type { Effect, EffectCall, Lookup, RejectedError } from "@leasehold/job";
 import { recordCompletion } from "./completion.ts";
+import { releaseEffect, unknownEffect } from "./effect-writes.ts";
 import { EffectTimeoutError } from "./errors.ts";
 import type { EffectRecord } from "./ledger-record.ts";
 import type { LedgerSession } from "./ledger-session.ts";
-import { releaseEffect, unknownEffect } from "./ledger-writes.ts";
 import { keepResult, loadResult } from "./result-keeping.ts";
 
 /** An effect of any result. */
@@ -60,7 +60,7 @@ export async function runAttempt(session: LedgerSession, attempt: Attempt): Prom
   await assertMaySend(session, attempt);
   const { effect, name } = attempt;
   const limit = new TimeLimit(session, effect.timeoutMs);
-  const running = start(() => effect.run(callOf(session, attempt, limit.signal)));
+  const running = start(() => effect.run(callOf(attempt, limit.signal)));
   let result: unknown;
   try {
     result = await Promise.race([running, limit.over(name)]);
@@ -84,7 +84,7 @@ async function askFirst(
   if (lookup === undefined) return undefined;
   const limit = new TimeLimit(session, effect.timeoutMs);
   try {
-    const asked = start(() => lookup(callOf(session, attempt, limit.signal)));
+    const asked = start(() => lookup(callOf(attempt, limit.signal)));
     const answer = await Promise.race([asked, limit.over(name)]);
     return answer.kind === "applied" ? { result: answer.result } : undefined;
   } catch (thrown) {
@@ -120,7 +120,7 @@ async function assertMaySend(session: LedgerSession, attempt: Attempt): Promise<
   }
 }
 
-function callOf(session: LedgerSession, { own }: Attempt, signal: AbortSignal): EffectCall {
+function callOf({ own }: Attempt, signal: AbortSignal): EffectCall {
   return { key: own.providerKey, signal, epoch: own.epoch, attempt: own.attempts };
 }
 

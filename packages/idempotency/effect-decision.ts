@@ -33,10 +33,7 @@ export type EffectDecision =
  * wait until a late landing has settled, because nothing but the provider's own key tells the two
  * apart afterwards.
  */
-export function decideEffect(
-  record: EffectRecord | undefined,
-  facts: EffectFacts,
-): EffectDecision {
+export function decideEffect(record: EffectRecord | undefined, facts: EffectFacts): EffectDecision {
   if (record === undefined) return { kind: "start" };
   if (record.inputHash !== facts.inputHash) return { kind: "mismatch" };
   if (record.state === "released") return { kind: "start" };
@@ -52,7 +49,7 @@ export function policyNow(record: EffectRecord, facts: EffectFacts): Recovery<un
   const { recover, nowMs, timeoutMs, ledgerSkewMs } = facts;
   if (recover.kind !== "replay") return recover;
   const isKnown = nowMs + timeoutMs + ledgerSkewMs <= record.firstSentAtMs + recover.windowMs;
-  return isKnown ? recover : recover.then;
+  return isKnown ? recover : recover.after;
 }
 
 /** From when on an open effect may be taken over. */

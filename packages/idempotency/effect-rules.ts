@@ -26,13 +26,13 @@ export function checkEffect(name: string, effect: Effect<unknown, unknown>): voi
 function recoveryProblems(what: string, recovery: Recovery<unknown> | undefined): string[] {
   switch (recovery?.kind) {
     case "replay": {
-      const { windowMs, then } = recovery;
+      const { windowMs, after } = recovery;
       const window = isDuration(windowMs)
         ? []
         : [`${what}.windowMs must be a number of milliseconds above 0, got ${windowMs}`];
-      const isEnd = then?.kind === "query" || then?.kind === "park";
-      const end = isEnd ? [] : [`${what}.then must be query(...) or park()`];
-      return [...window, ...end, ...(isEnd ? recoveryProblems(`${what}.then`, then) : [])];
+      const isEnd = after?.kind === "query" || after?.kind === "park";
+      const end = isEnd ? [] : [`${what}.after must be query(...) or park()`];
+      return [...window, ...end, ...(isEnd ? recoveryProblems(`${what}.after`, after) : [])];
     }
     case "query": {
       const { lookup, settleMs } = recovery;

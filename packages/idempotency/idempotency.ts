@@ -106,4 +106,3 @@ class StoredLedger implements Ledger {
     void done.finally(() => this.#pending.delete(done));
   }
 }
-

@@ -22,5 +22,10 @@ export type {
 } from "./ledger-store.ts";
 export { MemoryLedgerStore } from "./memory-store.ts";
 export type { LedgerOptions } from "./options.ts";
-export { ParkedJobs, type ParkedJobsArguments, type Resolved, type Verdict } from "./parked-jobs.ts";
+export {
+  ParkedJobs,
+  type ParkedJobsArguments,
+  type Resolved,
+  type Verdict,
+} from "./parked-jobs.ts";
 export type { ResultStore } from "./result-store.ts";

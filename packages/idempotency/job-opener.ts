@@ -5,8 +5,9 @@ import { patched } from "./apply-write.ts";
 import { contentHash } from "./effect-key.ts";
 import type { EffectRecord, JobRecord } from "./ledger-record.ts";
 import type { LedgerSession } from "./ledger-session.ts";
-import { type Opening, openNew, openNext, parkNew, type Started } from "./ledger-writes.ts";
+import type { WriteAnswer } from "./ledger-store.ts";
 import { type Claim, decideOpening } from "./opening-decision.ts";
+import { type Opening, openNew, openNext, parkNew, type Started } from "./opening-writes.ts";
 import { parkedBy } from "./parking.ts";
 
 /** An effect to be started in the opening write. */
@@ -61,7 +62,12 @@ export class JobOpener {
     for (let turn = 0; turn < MOST_TURNS; turn += 1) {
       const decision = seen === undefined ? undefined : decideOpening(seen, this.#claim());
       if (decision !== undefined && decision.kind !== "open") return decision;
-      if (seen === undefined && this.#isUnproved(starting)) return await this.#parkUnproved();
+      if (seen === undefined && this.#isUnproved(starting)) {
+        const parking = await this.#parkUnproved();
+        if (parking.kind !== "refused") return parking;
+        seen = parking.record;
+        continue;
+      }
       const started = this.#startedIn(seen, starting);
       const opening = this.opening(started);
       const write =
@@ -107,16 +113,15 @@ export class JobOpener {
     return isGuarded && request.surroundings !== undefined && this.#session.isTooOld();
   }
 
-  /** There is no record, and at this age that proves nothing. */
-  async #parkUnproved(): Promise<ControlOutcome> {
+  /** There may be no record, and at this age that proves nothing; refused when there is one. */
+  async #parkUnproved(): Promise<ControlOutcome | Extract<WriteAnswer, { kind: "refused" }>> {
     const session = this.#session;
     const { parts, job, surroundings } = session;
     const parked = await parkedBy(parts, { job, surroundings, why: "too-old" });
     if (parked === undefined) return session.putOff();
     const answer = await session.write(parkNew(this.opening(), parked));
     if (answer === undefined) return { kind: "store-down" };
-    // A record after all: the next delivery looks at it.
-    if (answer.kind === "refused") return { kind: "busy", retryAtMs: session.nowMs };
+    if (answer.kind === "refused") return answer;
     parts.emit({ kind: "ledger.parked", job, why: "too-old" });
     return { kind: "parked" };
   }

@@ -10,10 +10,10 @@ import {
 } from "@leasehold/job";
 import { patched } from "./apply-write.ts";
 import { LedgerUseError } from "./errors.ts";
+import type { Fence } from "./fence.ts";
 import type { LedgerParts } from "./ledger-parts.ts";
 import { isOpenEffect, type JobRecord } from "./ledger-record.ts";
 import type { LedgerWrite, WriteAnswer } from "./ledger-store.ts";
-import type { Fence } from "./ledger-writes.ts";
 import { isTooOldToProve } from "./opening-decision.ts";
 
 const NO_HISTORY: JobHistory = { failures: 0, interruptions: 0, crashes: 0, putOffs: 0 };
@@ -109,7 +109,7 @@ export class LedgerSession {
    * takes note of what is stored.
    */
   judge(stored: JobRecord | undefined): void {
-    if (stored === undefined) return this.stop({ kind: "fenced" });
+    if (stored === undefined) this.stop({ kind: "fenced" });
     if (stored.state === "dead") this.stop({ kind: "dead", reason: stored.reason ?? "" });
     if (stored.state !== "open") this.stop({ kind: stored.state });
     const isOurs = stored.epoch === this.#record?.epoch && stored.owner === this.owner;

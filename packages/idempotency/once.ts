@@ -12,11 +12,12 @@ import {
 import { decideEffect, type EffectFacts, policyNow } from "./effect-decision.ts";
 import { contentHash, providerKey } from "./effect-key.ts";
 import { checkEffect } from "./effect-rules.ts";
+import { startEffect, takeOver } from "./effect-writes.ts";
 import { LedgerUseError } from "./errors.ts";
 import type { JobOpener } from "./job-opener.ts";
 import type { EffectRecord, ParkReason } from "./ledger-record.ts";
 import type { LedgerSession } from "./ledger-session.ts";
-import { parkJob, startEffect, takeOver } from "./ledger-writes.ts";
+import { parkJob } from "./operator-writes.ts";
 import { parkedBy } from "./parking.ts";
 import { loadResult } from "./result-keeping.ts";
 
@@ -43,7 +44,10 @@ const MOST_TURNS = 8;
 export class OnceRunner {
   readonly #session: LedgerSession;
   readonly #opener: JobOpener;
-  readonly #running = new Map<string, { readonly inputHash: string; readonly result: Promise<unknown> }>();
+  readonly #running = new Map<
+    string,
+    { readonly inputHash: string; readonly result: Promise<unknown> }
+  >();
 
   constructor(session: LedgerSession, opener: JobOpener) {
     this.#session = session;
@@ -116,7 +120,8 @@ export class OnceRunner {
   }
 
   async #stored(name: string, record: EffectRecord | undefined): Promise<unknown> {
-    if (record?.outcome !== "rejected") return await loadResult(this.#session, name, record?.result);
+    if (record?.outcome !== "rejected")
+      return await loadResult(this.#session, name, record?.result);
     const { reason = "rejected", message } = record.rejection ?? {};
     throw new RejectedError(reason, message);
   }

@@ -14,9 +14,9 @@ import { toJson } from "./effect-key.ts";
 import { LedgerUseError } from "./errors.ts";
 import type { JobOpener } from "./job-opener.ts";
 import type { LedgerSession } from "./ledger-session.ts";
-import { heartbeat, saveCheckpoint } from "./ledger-writes.ts";
 import { OnceRunner } from "./once.ts";
 import { RunEnding } from "./run-ending.ts";
+import { heartbeat, saveCheckpoint } from "./run-writes.ts";
 
 /** What a run holds of its job. */
 export class OpenedJob implements OpenJob {
@@ -72,7 +72,9 @@ export class OpenedJob implements OpenJob {
   #load(): unknown {
     const { record, request } = this.#session;
     if (record === undefined && request.checkpoints !== true) {
-      throw new LedgerUseError("a type of job that reads its checkpoint must say checkpoints: true");
+      throw new LedgerUseError(
+        "a type of job that reads its checkpoint must say checkpoints: true",
+      );
     }
     return record?.checkpoint === undefined ? undefined : JSON.parse(record.checkpoint);
   }
@@ -102,4 +104,3 @@ export class OpenedJob implements OpenJob {
     }
   }
 }
-

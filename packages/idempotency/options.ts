@@ -49,10 +49,10 @@ export function resolveLedgerOptions(options: LedgerOptions = {}): ResolvedLedge
     { ...options },
     {
       retentionMs: durationMs(35 * DAY, { min: MINUTE, max: 3_650 * DAY }),
-      expirySlackMs: durationMs(
-        ({ retentionMs }) => Math.min(DAY, Number(retentionMs) / 2),
-        { min: 0, max: 365 * DAY },
-      ),
+      expirySlackMs: durationMs(({ retentionMs }) => Math.min(DAY, Number(retentionMs) / 2), {
+        min: 0,
+        max: 365 * DAY,
+      }),
       restoredAtMs: durationMs(0, { min: 0, max: Number.MAX_SAFE_INTEGER }),
       ledgerSkewMs: durationMs(5 * SECOND, { min: 0, max: 10 * MINUTE }),
       settleMs: durationMs(MINUTE, { min: 0, max: DAY }),

@@ -7,8 +7,8 @@ import { toJson } from "./effect-key.ts";
 import { ResolveRefusedError } from "./errors.ts";
 import type { EffectRecord, JobRecord, Resolution } from "./ledger-record.ts";
 import type { LedgerStore, ParkedPage, ParkedQuery } from "./ledger-store.ts";
-import { clearResend, resolveParked } from "./ledger-writes.ts";
 import { readMessageText } from "./message-text.ts";
+import { clearResend, resolveParked } from "./operator-writes.ts";
 import type { ResultStore } from "./result-store.ts";
 
 /** What an operator found out. */

@@ -6,7 +6,8 @@ import type { JobOpener } from "./job-opener.ts";
 import { isOpenEffect, type JobRecord } from "./ledger-record.ts";
 import type { LedgerSession } from "./ledger-session.ts";
 import type { LedgerWrite } from "./ledger-store.ts";
-import { endNew, endRun, finish } from "./ledger-writes.ts";
+import { endNew } from "./opening-writes.ts";
+import { endRun, finish } from "./run-writes.ts";
 
 type Counts = Partial<
   Pick<JobRecord, "failures" | "interruptions" | "putOffs" | "endings" | "reason">

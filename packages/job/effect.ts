@@ -43,7 +43,7 @@ export interface ReplayRecovery<Result> {
   /** How long the provider keeps its keys, counted from before the first send. */
   readonly windowMs: number;
   /** What to do once the window is over. */
-  readonly then: QueryRecovery<Result> | ParkRecovery;
+  readonly after: QueryRecovery<Result> | ParkRecovery;
 }
 
 /** Runs it again. Only for effects that are the same done twice. */
@@ -63,7 +63,7 @@ export interface Effect<Result, Stored = Result> {
   /** The longest that one `run` may take; the lease reaches that far before it begins. */
   readonly timeoutMs: number;
   /** No policy fits all effects, so there is no default. */
-  readonly recover: Recovery<Result>;
+  readonly recover: Recovery<NoInfer<Result>>;
   /**
    * Does it. Whatever it throws means "unknown", but for `NotSentError` and `RejectedError`.
    */
@@ -92,10 +92,10 @@ export type Once = <Result, Stored = Result>(
  * Sends again under the same provider key while the provider keeps it.
  * @param windowMs - how long the provider keeps its keys; Stripe says 24 hours
  */
-export function replay<Result>(
-  recovery: Pick<ReplayRecovery<Result>, "windowMs" | "then">,
+export function replay<Result = never>(
+  recovery: Pick<ReplayRecovery<Result>, "windowMs" | "after">,
 ): ReplayRecovery<Result> {
-  return { kind: "replay", windowMs: recovery.windowMs, then: recovery.then };
+  return { kind: "replay", windowMs: recovery.windowMs, after: recovery.after };
 }
 
 /** Asks the provider, and sends again only when it is certain that nothing happened. */

@@ -59,7 +59,13 @@ describeLedgerStore("memory", async () => {
     read: memory.read.bind(memory),
     listParked: memory.listParked.bind(memory),
   };
-  return { store, requests: () => requests, refusalCosts: 1, histories: 500, close: async () => {} };
+  return {
+    store,
+    requests: () => requests,
+    refusalCosts: 1,
+    histories: 500,
+    close: async () => {},
+  };
 });
 
 describeLedgerStore("dynalite", () => onDynamodb(2));

@@ -17,7 +17,8 @@ export type StoreFault = "refused" | "reply-lost";
 
 /** Counts by write; faults are asked for each request. */
 export class CountingStore implements LedgerStore {
-  readonly inner: LedgerStore;
+  /** May be swapped, as a restore from a backup does. */
+  inner: LedgerStore;
   /** Names of the writes that reached the store, in their order. */
   readonly writes: string[] = [];
   reads = 0;

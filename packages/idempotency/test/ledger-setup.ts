@@ -8,10 +8,10 @@ import {
   type MessageCopy,
   type OpenJob,
   type OpenRequest,
+  park,
   parseJobId,
   parseJobType,
   parseTenantId,
-  park,
 } from "@leasehold/job";
 import { createLedger, type LedgerArguments, type LedgerEvent } from "../index.ts";
 import { CountingStore } from "./counting-store.ts";

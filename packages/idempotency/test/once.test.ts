@@ -1,4 +1,12 @@
-import { NotSentError, PermanentJobError, park, query, RejectedError, replay, rerun } from "@leasehold/job";
+import {
+  NotSentError,
+  PermanentJobError,
+  park,
+  query,
+  RejectedError,
+  replay,
+  rerun,
+} from "@leasehold/job";
 import { describe, expect, test } from "vitest";
 import { effectOf, job, message, setup, TestLease, thrownBy } from "./ledger-setup.ts";
 
@@ -7,7 +15,7 @@ const ok = () => ({ id: "ch_1" });
 const unknown = () => {
   throw new Error("socket hang up");
 };
-const hourOfReplay = replay({ windowMs: HOUR, then: park() });
+const hourOfReplay = replay({ windowMs: HOUR, after: park() });
 
 /** A first delivery whose effect ended without an answer. */
 async function afterUnknown(recover = effectOf(ok).recover) {
@@ -79,15 +87,17 @@ describe("once", () => {
     const before = await store.inner.read(job);
     expect(await opened.once("charge", { a: [2], b: 1 }, effectOf(ok))).toEqual({ id: "ch_1" });
     const other = effectOf(ok);
-    expect(await thrownBy(opened.once("charge", { b: 2 }, other))).toBeInstanceOf(PermanentJobError);
+    expect(await thrownBy(opened.once("charge", { b: 2 }, other))).toBeInstanceOf(
+      PermanentJobError,
+    );
     expect(other.calls).toEqual([]);
     expect(await store.inner.read(job)).toEqual(before);
   });
 
   test.each([
     [{ recover: undefined }, /recover must say what to do/],
-    [{ recover: { kind: "replay", windowMs: 0, then: { kind: "park" } } }, /windowMs must be/],
-    [{ recover: { kind: "replay", windowMs: 1, then: { kind: "rerun" } } }, /then must be/],
+    [{ recover: { kind: "replay", windowMs: 0, after: { kind: "park" } } }, /windowMs must be/],
+    [{ recover: { kind: "replay", windowMs: 1, after: { kind: "rerun" } } }, /after must be/],
     [{ recover: { kind: "query" } }, /lookup must be a function/],
     [{ timeoutMs: 0 }, /timeoutMs must be a number of milliseconds above 0, got 0/],
     [{ run: undefined }, /run must be a function/],

@@ -71,7 +71,11 @@ describe("opening a job", () => {
   test("is not refused to a delivery whose opening write lost its answer", async () => {
     const { open, store, clock } = setup();
     const lost = new Set<string>();
-    store.fault = ({ name }) => (lost.has(name) ? undefined : (lost.add(name), "reply-lost"));
+    store.fault = ({ name }) => {
+      if (lost.has(name)) return undefined;
+      lost.add(name);
+      return "reply-lost";
+    };
     const first = open({ guard: true });
     await clock.advance(1_000);
     expect((await first).opening.kind).toBe("open");
@@ -104,7 +108,9 @@ describe("opening a job", () => {
     const attempt = { job, messageId: "m-1" };
     const first = await ledger.open({ ...attempt, receiveCount: 1 });
     if (first.kind !== "open") throw new Error(first.kind);
-    expect(String(await thrownBy(first.once("charge", 7, effectOf(ok))))).toContain("no job ledger");
+    expect(String(await thrownBy(first.once("charge", 7, effectOf(ok))))).toContain(
+      "no job ledger",
+    );
     expect(await first.end({ kind: "failed" })).toEqual({ kind: "recorded" });
     const second = await ledger.open({ ...attempt, receiveCount: 2 });
     expect(second).toMatchObject({ kind: "open", history: { failures: 1 } });

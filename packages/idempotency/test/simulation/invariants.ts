@@ -20,18 +20,31 @@ export function judgeWrite(
   const open = Object.values(after.effects).filter(isOpen);
   if (before !== undefined && after.epoch < before.epoch) broken("an epoch shrank");
   if (open.length > 0 && after.expiresAtMs !== undefined) broken("an open effect may expire");
-  if (after.state === "parked" && after.expiresAtMs !== undefined) broken("a parked job may expire");
+  if (after.state === "parked" && after.expiresAtMs !== undefined)
+    broken("a parked job may expire");
   if (after.state === "parked" && after.parked?.message === undefined) {
     broken("a parked job has no message");
   }
   if (after.state === "done" && open.length > 0) broken("a done job has an open effect");
-  if (before?.state === "done" && after.state !== "done" && after.parked?.why !== "applied-after-rejection") {
+  if (
+    before?.state === "done" &&
+    after.state !== "done" &&
+    after.parked?.why !== "applied-after-rejection"
+  ) {
     broken("a done job is not done any more");
   }
-  if (before?.state === "dead" && after.state === "open" && after.failures + after.interruptions > 0) {
+  if (
+    before?.state === "dead" &&
+    after.state === "open" &&
+    after.failures + after.interruptions > 0
+  ) {
     broken("a dead job that is opened again keeps its failures");
   }
-  if (before?.state === "dead" && after.state === "open" && after.generation === before.generation) {
+  if (
+    before?.state === "dead" &&
+    after.state === "open" &&
+    after.generation === before.generation
+  ) {
     broken("a dead job is opened again in the same generation");
   }
   for (const [name, effect] of Object.entries(after.effects)) {

@@ -4,12 +4,12 @@ import {
   type ControlOutcome,
   type Effect,
   type OpenJob,
-  type Recovery,
   park,
   parseJobId,
   parseJobType,
   parseTenantId,
   query,
+  type Recovery,
   RejectedError,
   replay,
   rerun,
@@ -58,8 +58,7 @@ export type Sight =
   | "redrives"
   | "declined";
 
-export const VISIBILITY_MS = 30_000;
-const MARGIN_MS = 1_000;
+const VISIBILITY_MS = 30_000;
 const TIMEOUT_MS = 5_000;
 const SETTLE_MS = 20_000;
 const SKEW_MS = 2_000;
@@ -110,9 +109,15 @@ export class LedgerWorld {
       declinedShare: 0.1,
     });
     this.#receipts = new SimProvider(this.#clock, chance, {
-      ...{ keyWindowMs: WINDOW_MS * 100, latestLandingMs: 8_000, faultShare: 0.1, declinedShare: 0 },
+      ...{
+        keyWindowMs: WINDOW_MS * 100,
+        latestLandingMs: 8_000,
+        faultShare: 0.1,
+        declinedShare: 0,
+      },
     });
-    this.#store.onMade = (write, before, after) => this.#guard(() => this.#judge(write, before, after));
+    this.#store.onMade = (write, before, after) =>
+      this.#guard(() => this.#judge(write, before, after));
     this.#provider.onApplied = (key) => void this.#guard(() => this.#judgeLanding(key));
   }
 
@@ -133,7 +138,10 @@ export class LedgerWorld {
     if (this.#fault !== undefined) throw this.#fault;
     if (!this.#isOver) throw new BrokenInvariant("the job came to no end");
     // What is on its way still lands.
-    await this.#clock.runUntil(this.#clock.monotonicMs() + 120_000, () => this.#fault !== undefined);
+    await this.#clock.runUntil(
+      this.#clock.monotonicMs() + 120_000,
+      () => this.#fault !== undefined,
+    );
     if (this.#fault !== undefined) throw this.#fault;
     return await this.#report();
   }
@@ -190,7 +198,8 @@ export class LedgerWorld {
       const effect = Object.values(record?.effects ?? {}).find((one) => one.providerKey === key);
       if (effect === undefined) throw new BrokenInvariant("applied without a record");
       const isLate = this.#isExcused;
-      if (effect.state === "released" && !isLate) throw new BrokenInvariant("applied, but released");
+      if (effect.state === "released" && !isLate)
+        throw new BrokenInvariant("applied, but released");
     });
   }
 
@@ -262,9 +271,12 @@ export class LedgerWorld {
     lease.keep((leaseUntilMs) => void opening.heartbeat(leaseUntilMs));
     const ending = await this.#handle(process, opening);
     const isSpent = ending === "failed" && opening.history.failures + 1 >= MOST_FAILURES;
-    const note = isSpent ? ({ kind: "given-up", reason: "spent" } as const) : ({ kind: ending } as const);
+    const note = isSpent
+      ? ({ kind: "given-up", reason: "spent" } as const)
+      : ({ kind: ending } as const);
     const answer = await opening.end(note);
-    if (answer.kind === "unsettled") return await lease.release(answer.retryAtMs - process.wallMs());
+    if (answer.kind === "unsettled")
+      return await lease.release(answer.retryAtMs - process.wallMs());
     if (answer.kind === "stopped") return await this.#obey(lease, answer.outcome);
     if (isSpent) return await this.#deadLetter(lease);
     if (ending === "succeeded") return await this.#ack(lease);
@@ -354,7 +366,7 @@ export class LedgerWorld {
   #receiptBy(process: SimProcess): Effect<unknown> {
     return {
       timeoutMs: TIMEOUT_MS,
-      recover: replay({ windowMs: WINDOW_MS * 100, then: park() }),
+      recover: replay({ windowMs: WINDOW_MS * 100, after: park() }),
       run: ({ key }) => this.#receipts.charge(key, process),
       last: this.#chance.isHit(0.5),
     };
@@ -363,7 +375,7 @@ export class LedgerWorld {
   #recovery(process: SimProcess): Recovery<unknown> {
     switch (this.#policy) {
       case "replay":
-        return replay({ windowMs: WINDOW_MS, then: park() });
+        return replay({ windowMs: WINDOW_MS, after: park() });
       case "query":
         return query(async ({ key }) => {
           const found = await this.#provider.find(key, process);
@@ -390,7 +402,9 @@ export class LedgerWorld {
       const name = records[0]?.parked?.effect;
       if (records[0] === undefined || this.#provider.inFlight > 0) continue;
       const key = name === undefined ? "" : (records[0].effects[name]?.providerKey ?? "");
-      const found = [...this.#provider.applied, ...this.#receipts.applied].find((one) => one.key === key);
+      const found = [...this.#provider.applied, ...this.#receipts.applied].find(
+        (one) => one.key === key,
+      );
       const verdict =
         found === undefined
           ? ({ kind: "not-done" } as const)

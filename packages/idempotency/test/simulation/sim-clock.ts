@@ -73,7 +73,8 @@ export class SimClock implements Clock {
     for (let index = 0; ; ) {
       let least = index;
       for (const child of [2 * index + 1, 2 * index + 2]) {
-        const isBetter = child < heap.length && isEarlier(heap[child] as Timer, heap[least] as Timer);
+        const isBetter =
+          child < heap.length && isEarlier(heap[child] as Timer, heap[least] as Timer);
         if (isBetter) least = child;
       }
       if (least === index) return first;

@@ -65,13 +65,17 @@ export class SimProvider {
   async charge(key: string, from: SimProcess): Promise<{ readonly id: string }> {
     const chance = this.#chance;
     const isFaulty = !this.#calm && chance.isHit(this.#behaviour.faultShare);
-    const fault = isFaulty ? chance.pick(["not-sent", "late", "late", "reply-lost", "error-after"] as const) : "none";
+    const fault = isFaulty
+      ? chance.pick(["not-sent", "late", "late", "reply-lost", "error-after"] as const)
+      : "none";
     if (fault === "not-sent") {
       await from.gate(this.#clock.sleep(10));
       throw new NotSentError("connection refused");
     }
     const landing =
-      fault === "late" ? chance.between(500, this.#behaviour.latestLandingMs) : chance.between(5, 100);
+      fault === "late"
+        ? chance.between(500, this.#behaviour.latestLandingMs)
+        : chance.between(5, 100);
     this.inFlight += 1;
     const landed = this.#clock.sleep(landing).then(() => {
       this.inFlight -= 1;
