@@ -79,7 +79,7 @@ const CODECS: Readonly<Record<Exclude<RecordField, "parked">, Codec>> = {
   endings: NUMBER("endings"),
   checkpoint: TEXT("checkpoint"),
   result: TEXT("result"),
-  reason: TEXT("reason"),
+  reason: JSON_TEXT("reason"),
   vouched: { attribute: "vouched", write: () => ({ BOOL: true }), read: () => true },
   resolution: JSON_TEXT("resolution"),
   resendToken: TEXT("resend"),

@@ -104,7 +104,8 @@ async function assertMaySend(session: LedgerSession, attempt: Attempt): Promise<
   const { surroundings, parts } = session;
   const { effect, since } = attempt;
   try {
-    if (attempt.lookup !== undefined) await assertMayBegin(session, effect.timeoutMs);
+    const isShort = surroundings.leaseRemainingMs() < effect.timeoutMs;
+    if (attempt.lookup !== undefined || isShort) await assertMayBegin(session, effect.timeoutMs);
     session.assertGoing();
     surroundings.signal.throwIfAborted();
     assertNoDrain(session, effect.timeoutMs);

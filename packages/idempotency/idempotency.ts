@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { Clock } from "@leasehold/clock";
-import type { JobLedger, JobOpening, OpenRequest } from "@leasehold/job";
+import type { JobIdentity, JobLedger, JobOpening, OpenRequest } from "@leasehold/job";
 import { JobOpener } from "./job-opener.ts";
 import type { LedgerEvent, LedgerListener } from "./ledger-event.ts";
 import type { LedgerParts } from "./ledger-parts.ts";
@@ -75,7 +75,7 @@ class StoredLedger implements Ledger {
   }
 
   async open(request: OpenRequest): Promise<JobOpening> {
-    const session = new LedgerSession(this.#parts, request);
+    const session = new LedgerSession(this.#parts, { ...request, job: identityOf(request.job) });
     const opener = new JobOpener(session);
     const { receiveCount, guard, checkpoints } = request;
     const isEager = receiveCount >= 2 || guard === true || checkpoints === true;
@@ -105,4 +105,9 @@ class StoredLedger implements Ledger {
     this.#pending.add(done);
     void done.finally(() => this.#pending.delete(done));
   }
+}
+
+/** Whose job it is, without what it carries: events must not show a payload. */
+function identityOf({ tenantId, jobId, jobType }: JobIdentity): JobIdentity {
+  return { tenantId, jobId, jobType };
 }

@@ -1,6 +1,6 @@
 /** What is remembered about a job and its effects. */
 
-import type { JobIdentity, MessageCopy } from "@leasehold/job";
+import type { EndReason, JobIdentity, MessageCopy } from "@leasehold/job";
 
 /**
  * Where a job stands. `done` is final but for an effect that turns out to have happened although
@@ -108,7 +108,7 @@ export interface JobRecord extends JobIdentity {
   /** JSON; of a done job. */
   readonly result?: string;
   /** Why it is dead or cancelled. */
-  readonly reason?: string;
+  readonly reason?: EndReason;
   /** An operator said that nothing happened before this record was made. */
   readonly vouched?: true;
   readonly parked?: Parked;

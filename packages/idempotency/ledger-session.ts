@@ -14,7 +14,7 @@ import type { Fence } from "./fence.ts";
 import type { LedgerParts } from "./ledger-parts.ts";
 import { isOpenEffect, type JobRecord } from "./ledger-record.ts";
 import type { LedgerWrite, WriteAnswer } from "./ledger-store.ts";
-import { isTooOldToProve } from "./opening-decision.ts";
+import { isTooOldToProve, whyDead } from "./opening-decision.ts";
 
 const NO_HISTORY: JobHistory = { failures: 0, interruptions: 0, crashes: 0, putOffs: 0 };
 
@@ -110,7 +110,7 @@ export class LedgerSession {
    */
   judge(stored: JobRecord | undefined): void {
     if (stored === undefined) this.stop({ kind: "fenced" });
-    if (stored.state === "dead") this.stop({ kind: "dead", reason: stored.reason ?? "" });
+    if (stored.state === "dead") this.stop({ kind: "dead", reason: whyDead(stored) });
     if (stored.state !== "open") this.stop({ kind: stored.state });
     const isOurs = stored.epoch === this.#record?.epoch && stored.owner === this.owner;
     if (!isOurs) this.stop({ kind: "fenced" });

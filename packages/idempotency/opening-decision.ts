@@ -1,5 +1,6 @@
 /** Whether this delivery may open the job, from its record. Pure. */
 
+import type { EndReason } from "@leasehold/job";
 import type { JobRecord } from "./ledger-record.ts";
 
 /** What a delivery says of itself. */
@@ -24,7 +25,7 @@ export type OpeningDecision =
   | { readonly kind: "done" }
   | { readonly kind: "parked" }
   | { readonly kind: "cancelled" }
-  | { readonly kind: "dead"; readonly reason: string };
+  | { readonly kind: "dead"; readonly reason: EndReason };
 
 /**
  * Whether the job may be opened.
@@ -41,11 +42,16 @@ export function decideOpening(record: JobRecord, claim: Claim): OpeningDecision 
     case "dead": {
       const isNew = claim.redriven || claim.messageId !== record.messageId;
       if (isNew) return { kind: "open", nextGeneration: true };
-      return { kind: "dead", reason: record.reason ?? "" };
+      return { kind: "dead", reason: whyDead(record) };
     }
     case "open":
       return decideOpen(record, claim);
   }
+}
+
+/** Why a dead job is dead. */
+export function whyDead({ reason }: JobRecord): EndReason {
+  return reason ?? { code: "given-up", detail: "its record does not say why" };
 }
 
 function decideOpen(record: JobRecord, claim: Claim): OpeningDecision {

@@ -1,9 +1,9 @@
 /** Records how a run ended, and says whether its message may be acked. */
 
-import type { ControlOutcome, EndAnswer, JobEndingNote } from "@leasehold/job";
+import type { ControlOutcome, EndAnswer, EndReason, JobEndingNote } from "@leasehold/job";
 import { toJson } from "./effect-key.ts";
 import type { JobOpener } from "./job-opener.ts";
-import { isOpenEffect, type JobRecord } from "./ledger-record.ts";
+import { isOpenEffect, type JobRecord, openEffects } from "./ledger-record.ts";
 import type { LedgerSession } from "./ledger-session.ts";
 import type { LedgerWrite } from "./ledger-store.ts";
 import { endNew } from "./opening-writes.ts";
@@ -76,18 +76,23 @@ export class RunEnding {
   }
 
   async #unsettled(): Promise<EndAnswer> {
-    const session = this.#session;
-    const effects = Object.entries(session.record?.effects ?? {});
-    const open = effects.flatMap(([name, effect]) => (isOpenEffect(effect) ? [name] : []));
-    const retryAtMs = this.settleAtMs ?? session.nowMs;
+    const answer = this.#stillOpen();
     await this.#record("put-off");
-    const { outcome } = session;
-    if (outcome !== undefined) return { kind: "stopped", outcome };
-    return { kind: "unsettled", retryAtMs, effects: open };
+    const { outcome } = this.#session;
+    return outcome === undefined ? answer : { kind: "stopped", outcome };
+  }
+
+  #stillOpen(): EndAnswer {
+    const { record, nowMs } = this.#session;
+    return {
+      kind: "unsettled",
+      retryAtMs: this.settleAtMs ?? nowMs,
+      effects: openEffects(record),
+    };
   }
 
   /** Without a record there is nothing that a later delivery could mistake for unfinished work. */
-  async #giveUp(reason: string): Promise<EndAnswer> {
+  async #giveUp(reason: EndReason): Promise<EndAnswer> {
     const { record } = this.#session;
     if (record === undefined) return { kind: "recorded" };
     const failures = record.failures + 1;
@@ -111,13 +116,20 @@ export class RunEnding {
   async #end(counts: Counts): Promise<EndAnswer> {
     const session = this.#session;
     const { nowMs } = session;
-    if (session.record === undefined) {
-      const opening = this.#opener.opening();
-      return await this.#write(endNew(opening, { ...counts, leaseUntilMs: 0 }));
-    }
+    if (session.record === undefined) return await this.#endNew(counts);
     const expiresAtMs = session.slidingExpiry();
     const about = { ...counts, nowMs, ...(expiresAtMs !== undefined && { expiresAtMs }) };
     return await this.#write(endRun(session.fence, about));
+  }
+
+  /** Another delivery may have made a record meanwhile: then this one has nothing to add to it. */
+  async #endNew(counts: Counts): Promise<EndAnswer> {
+    const session = this.#session;
+    const write = endNew(this.#opener.opening(), { ...counts, leaseUntilMs: 0 });
+    const answer = await session.write(write);
+    if (answer === undefined) return { kind: "stopped", outcome: { kind: "store-down" } };
+    if (answer.kind === "applied" || answer.record?.state === "open") return { kind: "recorded" };
+    return this.#judged(answer.record);
   }
 
   async #write(write: LedgerWrite, patienceMs?: number): Promise<EndAnswer> {
@@ -125,12 +137,18 @@ export class RunEnding {
     const answer = await session.write(write, patienceMs);
     if (answer === undefined) return { kind: "stopped", outcome: { kind: "store-down" } };
     if (answer.kind === "applied") return { kind: "recorded" };
+    return this.#judged(answer.record);
+  }
+
+  /** What a refusal means. A job that is still ours has an effect that was not known to be open. */
+  #judged(stored: JobRecord | undefined): EndAnswer {
+    const session = this.#session;
     try {
-      session.judge(answer.record);
+      session.judge(stored);
     } catch {
       return { kind: "stopped", outcome: session.outcome ?? { kind: "fenced" } };
     }
-    return await this.#unsettled();
+    return this.#stillOpen();
   }
 
   /** A result that is too big, or no JSON, is not kept: nobody needs it to know that the job is done. */

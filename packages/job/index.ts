@@ -74,6 +74,7 @@ export {
   ControlOutcomeError,
   type EffectSurroundings,
   type EndAnswer,
+  type EndReason,
   type JobCheckpoint,
   type JobEndingNote,
   type JobHistory,

@@ -14,6 +14,16 @@ export interface JobHistory {
   readonly putOffs: number;
 }
 
+/** Why a job was given up or cancelled. */
+export interface EndReason {
+  /** A stable word, for example `"attempts-exhausted"`. */
+  readonly code: string;
+  /** One sentence for an operator; never a payload. */
+  readonly detail: string;
+  /** How the tries went, by a stable word each. */
+  readonly counts?: Readonly<Record<string, number>>;
+}
+
 /**
  * Why a job ends here and now, whatever its handler catches or returns. None of them is a failure.
  *
@@ -35,7 +45,7 @@ export type ControlOutcome =
   | { readonly kind: "store-down" }
   | { readonly kind: "done" }
   | { readonly kind: "cancelled" }
-  | { readonly kind: "dead"; readonly reason: string };
+  | { readonly kind: "dead"; readonly reason: EndReason };
 
 /** A message as it came, so that it can be sent again. */
 export interface MessageCopy {
@@ -95,7 +105,7 @@ export type JobEndingNote =
   | { readonly kind: "interrupted" }
   | { readonly kind: "put-off" }
   /** The job is dead: nothing will try it again but a redrive. */
-  | { readonly kind: "given-up"; readonly reason: string }
+  | { readonly kind: "given-up"; readonly reason: EndReason }
   /** Nobody's doing: neither failure nor interruption. */
   | { readonly kind: "uncounted" };
 

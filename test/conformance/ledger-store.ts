@@ -217,6 +217,7 @@ export function describeLedgerStore(
     });
 
     test("takes a write whose every condition holds, and leaves the rest as it was", async () => {
+      const reason = { code: "spent", detail: "5 of 5", counts: { failures: 5 } };
       const { store, job, fence } = await setup({ charge: started, refund: done });
       const write: LedgerWrite = {
         name: "end",
@@ -226,14 +227,14 @@ export function describeLedgerStore(
           closed: ["refund"],
           effect: { name: "charge", states: ["started"], nonce: "n-1", attempts: 1 },
         },
-        patch: { set: { failures: 1, reason: "x" }, remove: ["expiresAtMs"] },
+        patch: { set: { failures: 1, reason }, remove: ["expiresAtMs"] },
       };
       expect(await store.write(write)).toEqual({ kind: "applied" });
       const { expiresAtMs: _, ...rest } = opened;
       const effects = { charge: started, refund: done };
       expect(await store.read(job)).toEqual({
         ...{ ...job, ...rest, failures: 1 },
-        ...{ reason: "x", effects },
+        ...{ reason, effects },
       });
     });
 

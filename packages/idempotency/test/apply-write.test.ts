@@ -38,7 +38,9 @@ describe("isMade", () => {
     const save = saveCheckpoint(fence, "1", { leaseUntilMs: 9, nowMs: 8 });
     const saved = patched(opened, job, save.patch);
     expect(isMade(saved, save)).toBe(true);
-    expect(isMade(patched(saved, job, cancel(saved, "x", 9).patch), save)).toBe(false);
+    expect(
+      isMade(patched(saved, job, cancel(saved, { code: "cancelled", detail: "x" }, 9).patch), save),
+    ).toBe(false);
   });
 
   test("is never so without a record", () => {

@@ -3,6 +3,7 @@ import type { JobRecord } from "../ledger-record.ts";
 import { decideOpening, isTooOldToProve } from "../opening-decision.ts";
 
 const AT = 1_000_000;
+const spent = { code: "attempts-exhausted", detail: "5 of 5 failed" };
 
 function recordOf(fields: Partial<JobRecord>): JobRecord {
   const held = { state: "open", messageId: "m-1", receiveCount: 3, leaseUntilMs: AT + 30_000 };
@@ -48,10 +49,10 @@ describe("decideOpening", () => {
   });
 
   test("opens a dead job for a new message or an operator, and for nobody else", () => {
-    const dead = recordOf({ state: "dead", reason: "spent" });
+    const dead = recordOf({ state: "dead", reason: spent });
     expect(decideOpening(dead, { ...claim, receiveCount: 9 })).toEqual({
       kind: "dead",
-      reason: "spent",
+      reason: spent,
     });
     const anew = { kind: "open", nextGeneration: true };
     expect(decideOpening(dead, { ...claim, messageId: "m-2", receiveCount: 1 })).toEqual(anew);

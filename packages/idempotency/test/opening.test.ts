@@ -3,6 +3,7 @@ import { effectOf, job, setup, TestLease, thrownBy } from "./ledger-setup.ts";
 
 const ok = () => ({ id: "ch_1" });
 const DAY = 86_400_000;
+const spent = { code: "attempts-exhausted", detail: "5 of 5 failed" };
 
 /** A job that another worker has opened and holds. */
 async function held() {
@@ -157,10 +158,10 @@ describe("the history of a job", () => {
     const first = await open({ checkpoints: true });
     await first.job.once("charge", 7, effectOf(ok));
     await first.job.checkpoint.save(3);
-    await first.job.end({ kind: "given-up", reason: "spent" });
-    expect(await store.inner.read(job)).toMatchObject({ state: "dead", reason: "spent" });
+    await first.job.end({ kind: "given-up", reason: spent });
+    expect(await store.inner.read(job)).toMatchObject({ state: "dead", reason: spent });
 
-    expect((await open({ receiveCount: 2 })).opening).toEqual({ kind: "dead", reason: "spent" });
+    expect((await open({ receiveCount: 2 })).opening).toEqual({ kind: "dead", reason: spent });
     const again = effectOf(ok);
     const redriven = await open({ messageId: "m-2", checkpoints: true });
     expect(redriven.job.history).toEqual({ failures: 0, interruptions: 0, crashes: 0, putOffs: 0 });
@@ -175,7 +176,7 @@ describe("the history of a job", () => {
   test("begins anew for the same message when an operator redrove it", async () => {
     const { open } = setup();
     const first = await open({ guard: true });
-    await first.job.end({ kind: "given-up", reason: "spent" });
+    await first.job.end({ kind: "given-up", reason: spent });
     expect((await open({ receiveCount: 2, redriven: true })).opening.kind).toBe("open");
   });
 });
@@ -327,7 +328,7 @@ describe("the expiry of a record", () => {
       throw new Error("socket hang up");
     });
     await thrownBy(opened.once("charge", 7, failing));
-    await opened.end({ kind: "given-up", reason: "spent" });
+    await opened.end({ kind: "given-up", reason: spent });
     const record = await store.inner.read(job);
     expect(record).toMatchObject({ state: "dead", effects: { charge: { state: "unknown" } } });
     expect(record?.expiresAtMs).toBeUndefined();

@@ -223,7 +223,7 @@ describe("cancelling a job", () => {
       outcome: { kind: "cancelled" },
     });
     const record = await world.store.inner.read(job);
-    expect(record).toMatchObject({ reason: "ann: wrong customer" });
+    expect(record).toMatchObject({ reason: { code: "cancelled", detail: "ann: wrong customer" } });
     expect(record?.expiresAtMs).toBe(world.clock.wallMs() + HOUR);
   });
 

@@ -272,7 +272,7 @@ export class LedgerWorld {
     const ending = await this.#handle(process, opening);
     const isSpent = ending === "failed" && opening.history.failures + 1 >= MOST_FAILURES;
     const note = isSpent
-      ? ({ kind: "given-up", reason: "spent" } as const)
+      ? ({ kind: "given-up", reason: { code: "spent", detail: "" } } as const)
       : ({ kind: ending } as const);
     const answer = await opening.end(note);
     if (answer.kind === "unsettled")
