@@ -29,7 +29,7 @@ import { SimLease } from "./sim-lease.ts";
 import { SimProcess } from "./sim-process.ts";
 import { SimProvider } from "./sim-provider.ts";
 import { type SimMessage, SimQueue } from "./sim-queue.ts";
-import { SimStore } from "./sim-store.ts";
+import { SimStore, type StoreBehaviour } from "./sim-store.ts";
 
 /** The policy under which the effect of a schedule stands. */
 export type Policy = Recovery<unknown>["kind"];
@@ -40,6 +40,8 @@ export interface ScheduleReport {
   readonly applied: number;
   readonly declined: boolean;
   readonly state: JobRecord["state"] | undefined;
+  /** How often a message was delivered. */
+  readonly deliveries: number;
   /** A pause sat between the last look and the sending, which nothing but the provider can mend. */
   readonly isExcused: boolean;
   readonly alarms: readonly string[];
@@ -82,6 +84,7 @@ export class LedgerWorld {
   readonly #store: SimStore;
   readonly #provider: SimProvider;
   readonly #receipts: SimProvider;
+  readonly #isGentle: boolean;
   readonly #events: LedgerEvent[] = [];
   readonly #seen: Record<Sight, number> = {
     ...{ takeovers: 0, lateCompletions: 0, zombies: 0, lostReplies: 0, busy: 0, parks: 0 },
@@ -92,16 +95,13 @@ export class LedgerWorld {
   #unique = 0;
   #key = "";
 
-  constructor(seed: number, policy: Policy) {
+  /** @param weather - `gentle`: nothing happens but that answers of the store are lost */
+  constructor(seed: number, policy: Policy, weather: "foul" | "gentle" = "foul") {
     this.#chance = new Chance(seed);
     this.#policy = policy;
+    this.#isGentle = weather === "gentle";
     const chance = this.#chance;
-    const heavy = chance.isHit(0.5);
-    this.#store = new SimStore(this.#clock, chance, {
-      throttled: heavy ? 0.12 : 0.03,
-      replyLost: heavy ? 0.12 : 0.03,
-      landsLate: heavy ? 0.04 : 0.01,
-    });
+    this.#store = new SimStore(this.#clock, chance, this.#storeBehaviour());
     this.#provider = new SimProvider(this.#clock, chance, {
       keyWindowMs: policy === "replay" ? WINDOW_MS : 0,
       latestLandingMs: policy === "replay" ? 60_000 : SETTLE_MS,
@@ -125,13 +125,14 @@ export class LedgerWorld {
   async run(): Promise<ScheduleReport> {
     const chance = this.#chance;
     this.#queue.send("m-1");
-    if (chance.isHit(0.5)) this.#queue.send("m-2", chance.between(0, 60_000));
+    const isDouble = !this.#isGentle && chance.isHit(0.5);
+    if (isDouble) this.#queue.send("m-2", chance.between(0, 60_000));
     for (const name of ["w-1", "w-2", "w-3"]) this.#startWorker(name);
+    if (this.#isGentle) this.#calmProviders();
     void this.#operate();
     this.#clock.schedule(FAULTS_UNTIL_MS, () => {
       this.#store.calm();
-      this.#provider.calm();
-      this.#receipts.calm();
+      this.#calmProviders();
     });
     const isOver = () => this.#fault !== undefined || this.#isOver;
     await this.#clock.runUntil(ENDS_BY_MS, isOver);
@@ -147,6 +148,19 @@ export class LedgerWorld {
   }
 
   #isOver = false;
+
+  #storeBehaviour(): StoreBehaviour {
+    if (this.#isGentle) return { throttled: 0, replyLost: 0.4, landsLate: 0, loses: "once" };
+    const isHeavy = this.#chance.isHit(0.5);
+    return isHeavy
+      ? { throttled: 0.12, replyLost: 0.12, landsLate: 0.04, loses: "again" }
+      : { throttled: 0.03, replyLost: 0.03, landsLate: 0.01, loses: "again" };
+  }
+
+  #calmProviders(): void {
+    this.#provider.calm();
+    this.#receipts.calm();
+  }
 
   async #report(): Promise<ScheduleReport> {
     const record = await this.#store.memory.read(job);
@@ -166,6 +180,7 @@ export class LedgerWorld {
       applied: this.#provider.applied.length,
       declined: this.#key !== "" && this.#provider.isDeclined(this.#key),
       state: record?.state,
+      deliveries: this.#queue.messages.reduce((sum, one) => sum + one.receiveCount, 0),
       isExcused: this.#isExcused,
       ...{ alarms, seen },
     };
@@ -236,7 +251,7 @@ export class LedgerWorld {
 
   /** Now and then a process stands still or dies, at any of its requests. */
   #trip(process: SimProcess): void {
-    if (this.#clock.monotonicMs() > FAULTS_UNTIL_MS) return;
+    if (this.#isGentle || this.#clock.monotonicMs() > FAULTS_UNTIL_MS) return;
     const chance = this.#chance;
     if (chance.isHit(0.03)) this.#pause(process, chance.between(500, 90_000));
     else if (chance.isHit(0.02)) this.#crash(process);
@@ -329,7 +344,7 @@ export class LedgerWorld {
 
   async #handle(process: SimProcess, opened: OpenJob): Promise<"succeeded" | "failed"> {
     try {
-      await opened.once("charge", 7, this.#chargeBy(process));
+      await opened.once("charge", await this.#input(), this.#chargeBy(process));
       const record = await this.#store.memory.read(job);
       if (record?.effects["charge"]?.state !== "done") {
         throw new BrokenInvariant("once returned before its completion was recorded");
@@ -347,12 +362,21 @@ export class LedgerWorld {
     }
   }
 
+  /** Now and then a faulty release of the service charges another amount. */
+  async #input(): Promise<number> {
+    const record = await this.#store.memory.read(job);
+    const isFoul = !this.#isGentle && this.#clock.monotonicMs() < FAULTS_UNTIL_MS;
+    const isFaulty = isFoul && record?.effects["charge"] !== undefined && this.#chance.isHit(0.03);
+    return isFaulty ? 8 : 7;
+  }
+
   #chargeBy(process: SimProcess): Effect<unknown> {
     return {
       timeoutMs: TIMEOUT_MS,
       recover: this.#recovery(process),
       run: async ({ key }) => {
-        if (this.#clock.monotonicMs() < FAULTS_UNTIL_MS && this.#chance.isHit(0.02)) {
+        const isFoul = !this.#isGentle && this.#clock.monotonicMs() < FAULTS_UNTIL_MS;
+        if (isFoul && this.#chance.isHit(0.02)) {
           const pausedMs = this.#chance.between(100, 60_000);
           this.#pause(process, pausedMs);
           if (pausedMs > TIMEOUT_MS) this.#isExcused = true;

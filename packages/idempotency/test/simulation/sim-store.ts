@@ -21,6 +21,8 @@ export interface StoreBehaviour {
   readonly replyLost: number;
   /** Not answered, and made a good while later. */
   readonly landsLate: number;
+  /** Whether an answer can be lost again when the same write is repeated. */
+  readonly loses: "once" | "again";
 }
 
 /** The one store behind all processes. */
@@ -29,6 +31,7 @@ export class SimStore {
   /** Hears of each write that was made. */
   onMade: (write: LedgerWrite, before: JobRecord | undefined, after: JobRecord) => void = () => {};
   lostReplies = 0;
+  readonly #lost = new WeakSet<LedgerWrite>();
   readonly #clock: SimClock;
   readonly #chance: Chance;
   #behaviour: StoreBehaviour;
@@ -41,7 +44,7 @@ export class SimStore {
 
   /** From now on nothing happens to its requests. */
   calm(): void {
-    this.#behaviour = { throttled: 0, replyLost: 0, landsLate: 0 };
+    this.#behaviour = { throttled: 0, replyLost: 0, landsLate: 0, loses: "once" };
   }
 
   /** The store as one process sees it; `tripped` is told of each request, before it leaves. */
@@ -68,7 +71,7 @@ export class SimStore {
 
   async #write(write: LedgerWrite): Promise<WriteAnswer> {
     const chance = this.#chance;
-    const { throttled, replyLost, landsLate } = this.#behaviour;
+    const { throttled, replyLost, landsLate, loses } = this.#behaviour;
     const drawn = chance.next();
     await this.#clock.sleep(chance.isHit(0.02) ? 1_500 : chance.between(1, 20));
     if (drawn < throttled) throw new StoreUnavailableError(write.name);
@@ -78,7 +81,9 @@ export class SimStore {
     }
     const answer = await this.#make(write);
     await this.#clock.sleep(chance.between(1, 20));
-    if (drawn < throttled + landsLate + replyLost) {
+    const isSpared = loses === "once" && this.#lost.has(write);
+    if (drawn < throttled + landsLate + replyLost && !isSpared) {
+      this.#lost.add(write);
       this.lostReplies += 1;
       throw new StoreUnavailableError(write.name);
     }
