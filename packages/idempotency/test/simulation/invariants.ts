@@ -1,17 +1,25 @@
 /** What must hold of every write, whatever happens around it. */
 
+import { isDeepStrictEqual } from "node:util";
 import type { EffectRecord, JobRecord, LedgerWrite } from "../../index.ts";
-import type { SimProvider } from "./sim-provider.ts";
 
 /** A rule that was broken, in one sentence. */
 export class BrokenInvariant extends Error {}
+
+/** What has really happened. */
+export interface Truth {
+  /** How often the effect of a key was applied. */
+  readonly countOf: (key: string) => number;
+  /** A pause sat between the last look and the sending: an operator's word may have been wrong. */
+  readonly isExcused: boolean;
+}
 
 /** Judges one write that was made. */
 export function judgeWrite(
   write: LedgerWrite,
   before: JobRecord | undefined,
   after: JobRecord,
-  provider: SimProvider,
+  truth: Truth,
 ): void {
   const broken = (rule: string) => {
     const seen = JSON.stringify({ before, after }, null, 1);
@@ -48,7 +56,7 @@ export function judgeWrite(
     broken("a dead job is opened again in the same generation");
   }
   for (const [name, effect] of Object.entries(after.effects)) {
-    const rule = effectRule(before?.effects[name], effect, after, provider);
+    const rule = effectRule(before?.effects[name], effect, after, truth);
     if (rule !== undefined) broken(`${rule} (${name})`);
   }
 }
@@ -57,7 +65,7 @@ function effectRule(
   before: EffectRecord | undefined,
   after: EffectRecord,
   record: JobRecord,
-  provider: SimProvider,
+  truth: Truth,
 ): string | undefined {
   if (before === after) return undefined;
   const isStarted = after.state === "started" && after.nonce !== before?.nonce;
@@ -67,12 +75,16 @@ function effectRule(
   if (after.state === "started" && before !== undefined && isOpen(before)) {
     if (after.nonce === before.nonce) return "an effect was taken over under its old nonce";
   }
+  if (before !== undefined && after.nonce !== before.nonce && after.state !== "started") {
+    return "an attempt that had been taken over wrote over its successor";
+  }
   if (before !== undefined && after.providerKey !== before.providerKey) {
     return "the provider key has changed";
   }
   if (before !== undefined && after.inputHash !== before.inputHash) return "the input has changed";
-  const wasApplied = provider.countOf(after.providerKey) > 0;
-  if (after.state === "released" && wasApplied) return "an applied effect was released";
+  const wasApplied = truth.countOf(after.providerKey) > 0;
+  if (after.state === "released" && wasApplied && !truth.isExcused)
+    return "an applied effect was released";
   if (after.state === "done" && after.outcome === "ok" && !wasApplied) {
     return "an effect is done that was never applied";
   }
@@ -80,6 +92,9 @@ function effectRule(
     if (after.state !== "done") return "a done effect is not done any more";
     const isResolved = before.lateResult !== undefined;
     if (before.outcome !== after.outcome && !isResolved) return "a done effect has another outcome";
+    if (before.outcome === "ok" && !isDeepStrictEqual(before.result, after.result)) {
+      return "a done effect has another result";
+    }
   }
   return undefined;
 }

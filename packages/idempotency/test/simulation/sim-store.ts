@@ -76,7 +76,7 @@ export class SimStore {
     await this.#clock.sleep(chance.isHit(0.02) ? 1_500 : chance.between(1, 20));
     if (drawn < throttled) throw new StoreUnavailableError(write.name);
     if (drawn < throttled + landsLate) {
-      void this.#clock.sleep(chance.between(1_000, 30_000)).then(() => this.#make(write));
+      void this.#clock.sleep(chance.between(1_000, 90_000)).then(() => this.#make(write));
       throw new StoreUnavailableError(write.name);
     }
     const answer = await this.#make(write);
