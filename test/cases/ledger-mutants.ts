@@ -5,7 +5,7 @@ import type { Break } from "../support/mutant-tree.ts";
 /** One way to get it wrong. */
 export interface LedgerMutant {
   readonly mutant: string;
-  /** `schedules` runs 1,500 for each policy; otherwise a test file, from the root. */
+  /** A test file, from the root. */
   readonly caughtBy: string;
   readonly break: Break;
 }

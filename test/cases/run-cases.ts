@@ -7,16 +7,21 @@ import { parseArgs } from "node:util";
 import { MutantTree } from "../support/mutant-tree.ts";
 import { claimingCases } from "./claiming-cases.ts";
 import type { FieldCase } from "./field-case.ts";
+import { idempotencyCases } from "./idempotency-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
+import { type LedgerMutant, ledgerMutants } from "./ledger-mutants.ts";
 import { platformCases } from "./platform-cases.ts";
 import { shutdownCases } from "./shutdown-cases.ts";
 
+/** As many as some breaks take to show. */
+const SCHEDULES = 3_000;
 const root = join(import.meta.dirname, "../..");
 
 const tables: Readonly<Record<string, readonly FieldCase[]>> = {
   "Shutdown against receive": shutdownCases,
   "Extending and losing the lease": leaseCases,
   "Claiming, acking, order": claimingCases,
+  Idempotency: idempotencyCases,
   Platform: platformCases,
 };
 
@@ -26,9 +31,15 @@ const { values } = parseArgs({
 const chosen = Object.values(tables)
   .flat()
   .filter(({ report }) => report.includes(values.only));
+const mutants = ledgerMutants.filter(({ mutant }) => mutant.includes(values.only));
 let failures = listCases();
-if (values.mutants) failures += await breakEach(chosen);
-console.log(`\ncases: ${chosen.length - failures} passed, ${failures} failed`);
+if (values.mutants) {
+  using tree = new MutantTree();
+  failures += await breakEach(tree, chosen);
+  failures += await breakLedger(tree, mutants);
+}
+const judged = chosen.length + (values.mutants ? mutants.length : 0);
+console.log(`\ncases: ${judged - failures} passed, ${failures} failed`);
 process.exitCode = failures > 0 ? 1 : 0;
 
 /** How many have no test of their name. */
@@ -51,8 +62,7 @@ function listCases(): number {
 }
 
 /** How many breaks their tests do not notice. */
-async function breakEach(cases: readonly FieldCase[]): Promise<number> {
-  using tree = new MutantTree();
+async function breakEach(tree: MutantTree, cases: readonly FieldCase[]): Promise<number> {
   console.log("\nEach break of the code must turn its test red:");
   let survivors = 0;
   for (const one of cases) {
@@ -65,12 +75,35 @@ async function breakEach(cases: readonly FieldCase[]): Promise<number> {
   return survivors;
 }
 
+/** How many breaks of the ledger its tests do not notice. */
+async function breakLedger(tree: MutantTree, cases: readonly LedgerMutant[]): Promise<number> {
+  if (cases.length > 0) console.log("\nEach break of the ledger must turn its tests red:");
+  let survivors = 0;
+  for (const suite of new Set(cases.map(({ caughtBy }) => caughtBy))) {
+    if (await runVitest(tree, [suite])) continue;
+    survivors += 1;
+    console.log(`  NOT GREEN  ${suite}`);
+  }
+  for (const { mutant, caughtBy, break: broken } of cases) {
+    const isGreen = await tree.broken(broken, () => runVitest(tree, [caughtBy, "--bail=1"]));
+    if (isGreen) survivors += 1;
+    console.log(`  ${(isGreen ? "SURVIVED" : "killed").padEnd(9)}  ${mutant}: ${broken.file}`);
+  }
+  return survivors;
+}
+
 /** Whether the case's test passes in the tree. */
-function runTest({ folder }: MutantTree, { file, test, report }: FieldCase): Promise<boolean> {
+function runTest(tree: MutantTree, { file, test, report }: FieldCase): Promise<boolean> {
   const name = `${test} (${report})`.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const suite = file.endsWith(".test.ts") ? file : file.replace(/\.ts$/, ".test.ts");
+  return runVitest(tree, [suite, "-t", name, "--passWithNoTests=false", "--testTimeout=60000"]);
+}
+
+function runVitest({ folder }: MutantTree, args: readonly string[]): Promise<boolean> {
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
-  const args = [vitest, "run", suite, "-t", name, "--passWithNoTests=false", "--testTimeout=60000"];
-  const child = spawn(process.execPath, args, { cwd: folder, stdio: "ignore" });
+  const env = { ...process.env, LEASEHOLD_LEDGER_SCHEDULES: String(SCHEDULES) };
+  const child = spawn(process.execPath, [vitest, "run", ...args], {
+    ...{ cwd: folder, stdio: "ignore", env },
+  });
   return new Promise((resolve) => child.once("close", (code) => resolve(code === 0)));
 }

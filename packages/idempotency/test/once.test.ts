@@ -51,7 +51,7 @@ describe("once", () => {
     expect(again.calls[0]).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test("stores the key and the time of the first send before it sends (carbon 252)", async () => {
+  test("stores the key and the time of the first send before it sends", async () => {
     const { open, store, clock } = setup();
     const { job: opened } = await open();
     const seen = effectOf(async ({ key }) => {
@@ -139,7 +139,7 @@ describe("an effect whose outcome is unknown", () => {
     });
   });
 
-  test("is not replayed after the provider's window, but left to what comes then", async () => {
+  test("is not replayed after the provider's window, but left to what comes then (carbon 252)", async () => {
     const { next, clock } = await afterUnknown(hourOfReplay);
     await clock.advance(HOUR);
     const again = effectOf(ok, { recover: hourOfReplay });
@@ -155,7 +155,7 @@ describe("an effect whose outcome is unknown", () => {
     const { next, clock, record } = await afterUnknown(found);
     const again = effectOf(ok, { recover: found });
     const busy = await thrownBy((await next(2)).job.once("charge", 7, again));
-    // Deadline (patience 3 s, two calls of 10 s at most), settle 60 s, skew 5 s.
+    // Its deadline (3 s to write, 10 s to run), settle 60 s, skew 5 s.
     expect(busy).toMatchObject({ outcome: { kind: "busy", retryAtMs: clock.wallMs() + 78_001 } });
     await clock.advance(78_001);
     expect(await (await next(3)).job.once("charge", 7, again)).toEqual({ id: "ch_0" });
@@ -328,7 +328,7 @@ describe("before an effect", () => {
     expect(await opened.end({ kind: "succeeded" })).toMatchObject({ kind: "stopped" });
   });
 
-  test("nothing is sent when the store is down, and the job has not failed (powertools-lambda-typescript 2944)", async () => {
+  test("nothing is sent when the store is down, and the job has not failed", async () => {
     const { open, store, clock } = setup();
     const { job: opened } = await open();
     store.fault = () => "refused";
@@ -358,7 +358,7 @@ describe("before an effect", () => {
 });
 
 describe("after an effect", () => {
-  test("its completion is tried until the store takes it, and the handler waits for that", async () => {
+  test("its completion is tried until the store takes it, and the handler waits for that (powertools-lambda-typescript 2944)", async () => {
     const { open, store, clock, events, ledger } = setup();
     const { job: opened } = await open();
     store.fault = ({ name }) => (name === "complete" ? "refused" : undefined);

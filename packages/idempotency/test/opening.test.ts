@@ -34,6 +34,20 @@ describe("opening a job", () => {
     },
   );
 
+  test("says of a duplicate that the job is done, so that it is acked (tomodachi PR 2074)", async () => {
+    const { open, store } = setup();
+    const first = await open();
+    await first.job.once("charge", 7, effectOf(ok));
+    expect(await first.job.end({ kind: "succeeded", result: { id: "ch_1" } })).toEqual({
+      kind: "recorded",
+    });
+    expect(await store.inner.read(job)).toMatchObject({ state: "done", result: '{"id":"ch_1"}' });
+    for (const receiveCount of [1, 2, 9]) {
+      const { opening } = await open({ messageId: "m-2", receiveCount, guard: true });
+      expect(opening).toEqual({ kind: "done" });
+    }
+  });
+
   test("is busy for another message while the lease runs, and until the clocks agree", async () => {
     const { openAs, clock } = await held();
     const { opening } = await openAs({ messageId: "m-2", guard: true });
@@ -182,7 +196,7 @@ describe("the history of a job", () => {
 });
 
 describe("a worker that has lost its job", () => {
-  test("starts no effect: the token is checked in the write that marks it (MemWal PR 562; amazon-dynamodb-lock-client 1)", async () => {
+  test("starts no effect: the token is checked in the write that marks it (MemWal PR 562)", async () => {
     const { openAs, first, store } = await held();
     await openAs({ receiveCount: 2 });
     const effect = effectOf(ok);
@@ -203,6 +217,19 @@ describe("a worker that has lost its job", () => {
       await first.job.end({ kind });
     }
     expect(await store.inner.read(job)).toEqual(before);
+  });
+
+  test("starts no effect although its lease looks held to itself (amazon-dynamodb-lock-client 1)", async () => {
+    const { open, openAs, store, clock } = await held();
+    await clock.advance(70_000);
+    const paused = await open({ receiveCount: 2 });
+    await paused.job.once("first", 7, effectOf(ok));
+    await openAs({ receiveCount: 3 });
+    // Nobody has told it: its clock stood still, so its lease and its view of the record are fine.
+    const effect = effectOf(ok);
+    await thrownBy(paused.job.once("second", 7, effect));
+    expect([effect.calls, paused.lease.remainingMs]).toEqual([[], 60_000]);
+    expect(Object.keys((await store.inner.read(job))?.effects ?? {})).toEqual(["first"]);
   });
 
   test("hears of it with its next extension, whatever it is doing", async () => {
