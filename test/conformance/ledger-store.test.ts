@@ -1,20 +1,11 @@
 /** The ledger store in memory, on dynalite by HTTP, on moto, and wherever the environment says. */
 
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { systemClock } from "@leasehold/clock";
-import { defineContract, tableSettings } from "@leasehold/deployment-contract";
 import { DynamodbLedgerStore, MemoryLedgerStore } from "@leasehold/idempotency";
-import { provision, startLocalAws } from "@leasehold/local-aws";
 import { test } from "vitest";
+import { openLedgerTable } from "../support/ledger-table.ts";
 import { hasMotoServer, startMotoServer } from "../support/moto-server.ts";
 import { describeLedgerStore, type LedgerStoreUnderTest } from "./ledger-store.ts";
-
-const contract = defineContract({
-  preset: "default-30",
-  service: "billing",
-  queues: [{ name: "jobs" }],
-  ledger: { kind: "dynamodb" },
-});
 
 /** The store on a table that was made as the contract says; `endpoint` beside the embedded one. */
 async function onDynamodb(
@@ -22,30 +13,10 @@ async function onDynamodb(
   endpoint?: string,
   closeEndpoint: () => Promise<void> = async () => {},
 ): Promise<LedgerStoreUnderTest> {
-  const aws = await startLocalAws({ mode: "embedded" });
-  const credentials = { accessKeyId: "test", secretAccessKey: "test" };
-  const client = new DynamoDBClient({
-    endpoint: endpoint ?? aws.dynamodbEndpoint,
-    region: "us-east-1",
-    credentials,
-  });
-  await provision({ contract, clients: { sqs: aws.sqs, dynamodb: client } });
-  let requests = 0;
-  client.middlewareStack.add(
-    (next) => async (args) => {
-      requests += 1;
-      return await next(args);
-    },
-    { step: "finalizeRequest", name: "countRequests", priority: "low" },
-  );
-  const tableName = tableSettings(contract)?.tableName ?? "";
+  const { client, tableName, requests, close } = await openLedgerTable(endpoint);
   const store = new DynamodbLedgerStore({ client, tableName, clock: systemClock });
-  const close = async () => {
-    client.destroy();
-    await aws.close();
-    await closeEndpoint();
-  };
-  return { store, requests: () => requests, refusalCosts, histories: 25, close };
+  const closeAll = () => close().then(closeEndpoint);
+  return { store, requests, refusalCosts, histories: endpoint === undefined ? 25 : 10, close: closeAll };
 }
 
 describeLedgerStore("memory", async () => {

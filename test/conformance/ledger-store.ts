@@ -24,7 +24,7 @@ export interface LedgerStoreUnderTest {
   close(): Promise<void>;
 }
 
-/** A server of its own may have to be started. */
+/** A server of its own may have to be started, and may be slow. */
 const STARTS_WITHIN_MS = 60_000;
 
 /** Whole seconds, as a time to live must be. */
@@ -317,7 +317,7 @@ export function describeLedgerStore(
       );
       expect(seen.applied).toBeGreaterThan(under.histories / 2);
       expect(seen.refused).toBeGreaterThan(under.histories / 2);
-    });
+    }, STARTS_WITHIN_MS);
   });
 }
 
