@@ -1,0 +1,123 @@
+/** The charge of an invoice as an effect that happens once: how it is run, and what to do in doubt. */
+
+import {
+  type Effect,
+  type Lookup,
+  NotSentError,
+  park,
+  query,
+  type Recovery,
+  RejectedError,
+  RetryLaterError,
+  replay,
+} from "@leasehold/job";
+import {
+  type BookableCharge,
+  CHARGE_TIMEOUT_MS,
+  type ChargeCall,
+  chargeInvoice,
+  findCharge,
+  type InvoiceCharge,
+  KEY_WINDOW_MS,
+} from "./charge-invoice.ts";
+import type { ChargeAnswer, Charged, PaymentProvider } from "./payment-provider.ts";
+
+/**
+ * What to do with a charge of which nobody knows whether it happened. Only `replay` is safe whatever
+ * the clocks say: the provider itself makes the second request the first one; once it may have
+ * forgotten the key, an operator decides. `query` waits until nothing should land any more.
+ */
+export type ChargeRecovery = "replay" | "query" | "park";
+
+/**
+ * Stripe's SDKs give a request 80 seconds by default; what was executed for longer than this after
+ * its client gave up has never been heard of, and is what the alarm for duplicates is for.
+ */
+const SETTLE_MS = 120_000;
+
+/** What charges, and who hears of money that was taken once too often. */
+export interface ChargeParts {
+  readonly provider: PaymentProvider;
+  readonly alarm: (duplicatePaymentIds: readonly string[]) => void;
+}
+
+/** The effect `charge` of a job. Its record is kept for ever. */
+export function chargeEffect(
+  parts: ChargeParts,
+  charge: InvoiceCharge,
+  recovery: ChargeRecovery = "replay",
+): Effect<Charged, BookableCharge> {
+  return {
+    timeoutMs: CHARGE_TIMEOUT_MS,
+    recover: recoveryOf(parts, charge, recovery),
+    run: async (call) => {
+      const charged = moneyMoved(await chargeInvoice(parts.provider, charge, call));
+      return reported(charged, parts);
+    },
+    pick: ({ paymentId, amountMinor, currency, chargedAtMs, method }) => {
+      return { paymentId, amountMinor, currency, chargedAtMs, method };
+    },
+    reference: ({ paymentId }) => paymentId,
+    tombstone: true,
+  };
+}
+
+function recoveryOf(
+  parts: ChargeParts,
+  charge: InvoiceCharge,
+  recovery: ChargeRecovery,
+): Recovery<Charged> {
+  switch (recovery) {
+    case "replay":
+      // biome-ignore lint/suspicious/noThenProperty: the ledger's word for what follows the window
+      return replay({ windowMs: KEY_WINDOW_MS, then: park() });
+    case "query":
+      return query((call) => lookUp(parts, charge, call), { settleMs: SETTLE_MS });
+    case "park":
+      return park();
+  }
+}
+
+/** A refusal has moved no money: asked again under the same key, the provider refuses again. */
+async function lookUp(
+  parts: ChargeParts,
+  charge: InvoiceCharge,
+  call: Pick<ChargeCall, "key" | "signal">,
+): Promise<Lookup<Charged>> {
+  const found = await findCharge(parts.provider, charge, call);
+  if (found.kind === "charged") return { kind: "applied", result: reported(found, parts) };
+  if (found.kind === "unknown") {
+    const { reason, cause } = found;
+    throw new Error(`the provider's books do not tell: ${reason}`, { cause });
+  }
+  return { kind: "absent" };
+}
+
+/**
+ * @throws NotSentError when this request moved nothing; its cause is a `RetryLaterError` when the
+ * provider says how long to wait
+ * @throws RejectedError when the provider has said no for good
+ * @throws Error in every other case, which means that nobody knows
+ */
+function moneyMoved(answer: ChargeAnswer): Charged {
+  switch (answer.kind) {
+    case "charged":
+      return answer;
+    case "rejected":
+      throw new RejectedError(answer.reason, `the payment was refused: ${answer.reason}`);
+    case "not-applied": {
+      const { problem, retryAfterMs, cause } = answer;
+      const wait = retryAfterMs === undefined ? cause : new RetryLaterError(retryAfterMs, problem);
+      throw new NotSentError(problem, { cause: wait });
+    }
+    case "unknown":
+      throw new Error(`the outcome of the charge is unknown: ${answer.reason}`, {
+        cause: answer.cause,
+      });
+  }
+}
+
+function reported(charged: Charged, { alarm }: ChargeParts): Charged {
+  if (charged.duplicatePaymentIds.length > 0) alarm(charged.duplicatePaymentIds);
+  return charged;
+}
