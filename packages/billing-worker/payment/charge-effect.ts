@@ -69,8 +69,7 @@ function recoveryOf(
 ): Recovery<Charged> {
   switch (recovery) {
     case "replay":
-      // biome-ignore lint/suspicious/noThenProperty: the ledger's word for what follows the window
-      return replay({ windowMs: KEY_WINDOW_MS, then: park() });
+      return replay({ windowMs: KEY_WINDOW_MS, after: park() });
     case "query":
       return query((call) => lookUp(parts, charge, call), { settleMs: SETTLE_MS });
     case "park":

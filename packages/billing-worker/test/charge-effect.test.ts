@@ -96,8 +96,7 @@ describe("chargeEffect", () => {
     expect(chargeEffect(parts, charge()).recover).toEqual({
       kind: "replay",
       windowMs: 82_800_000,
-      // biome-ignore lint/suspicious/noThenProperty: the ledger's word for what follows the window
-      then: { kind: "park" },
+      after: { kind: "park" },
     });
     expect(chargeEffect(parts, charge(), "park").recover).toEqual({ kind: "park" });
   });
