@@ -43,10 +43,10 @@ export async function waitInPlace(
   delayMs: number,
   parts: TurnLimits & Pick<RunParts, "rest">,
 ): Promise<number> {
-  const { clock, lease, draining } = parts;
+  const { clock, lease } = parts;
   const untilMs = clock.monotonicMs() + delayMs;
   parts.rest?.(lease);
   const how = await awaitTime(delayMs, parts);
-  if (how === "come" && !draining.aborted) return 0;
+  if (how === "come") return 0;
   return Math.max(SHORTEST_DELAY_MS, untilMs - clock.monotonicMs());
 }
