@@ -9,14 +9,20 @@ import { describeLedgerStore, type LedgerStoreUnderTest } from "./ledger-store.t
 
 /** The store on a table that was made as the contract says; `endpoint` beside the embedded one. */
 async function onDynamodb(
-  refusalCosts: 1 | 2,
+  refusalCosts: readonly number[],
   endpoint?: string,
   closeEndpoint: () => Promise<void> = async () => {},
 ): Promise<LedgerStoreUnderTest> {
   const { client, tableName, requests, close } = await openLedgerTable(endpoint);
   const store = new DynamodbLedgerStore({ client, tableName, clock: systemClock });
   const closeAll = () => close().then(closeEndpoint);
-  return { store, requests, refusalCosts, histories: endpoint === undefined ? 25 : 10, close: closeAll };
+  return {
+    store,
+    requests,
+    refusalCosts,
+    histories: endpoint === undefined ? 25 : 10,
+    close: closeAll,
+  };
 }
 
 describeLedgerStore("memory", async () => {
@@ -33,23 +39,23 @@ describeLedgerStore("memory", async () => {
   return {
     store,
     requests: () => requests,
-    refusalCosts: 1,
+    refusalCosts: [1],
     histories: 500,
     close: async () => {},
   };
 });
 
-describeLedgerStore("dynalite", () => onDynamodb(2));
+describeLedgerStore("dynalite", () => onDynamodb([2]));
 
 const named = process.env["AWS_ENDPOINT_URL_DYNAMODB"];
 if (named !== undefined && named !== "") {
-  describeLedgerStore(`DynamoDB at ${named}`, () => onDynamodb(1, named));
+  describeLedgerStore(`DynamoDB at ${named}`, () => onDynamodb([1, 2], named));
 }
 
 if (hasMotoServer()) {
   describeLedgerStore("moto", async () => {
     const moto = await startMotoServer();
-    return await onDynamodb(1, moto.endpoint, moto.close);
+    return await onDynamodb([1], moto.endpoint, moto.close);
   });
 } else {
   test("says aloud that moto is not here", () => {

@@ -1,5 +1,6 @@
 /** What every ledger store promises, whatever it stands on; nothing here waits for time to pass. */
 
+import { randomUUID } from "node:crypto";
 import {
   type EffectRecord,
   type JobRecord,
@@ -17,8 +18,8 @@ export interface LedgerStoreUnderTest {
   readonly store: LedgerStore;
   /** Requests that left for the store so far. */
   requests(): number;
-  /** How many requests a refused write costs: one where the answer carries the item, else two. */
-  readonly refusalCosts: 1 | 2;
+  /** What a refused write may cost: one request where the answer carries the item, else two. */
+  readonly refusalCosts: readonly number[];
   /** How many random histories are run on it. */
   readonly histories: number;
   close(): Promise<void>;
@@ -86,6 +87,8 @@ const parked: Parked = {
   },
 };
 
+/** A table elsewhere may have the jobs of earlier runs. */
+const run = randomUUID().slice(0, 8);
 let jobs = 0;
 
 /** A job of its own for each test, so that one table serves all. */
@@ -94,7 +97,7 @@ function freshJob(tenant = "acme"): JobIdentity {
   return {
     tenantId: parseTenantId(tenant),
     jobType: parseJobType("payment.capture"),
-    jobId: parseJobId(`invoice-${jobs}`),
+    jobId: parseJobId(`invoice-${run}-${jobs}`),
   };
 }
 
@@ -144,13 +147,14 @@ export function describeLedgerStore(
     test("keeps jobs apart whose parts run into each other", async () => {
       const { store } = under;
       const jobType = parseJobType("a.b");
-      const one = { tenantId: parseTenantId("x#a.b"), jobType, jobId: parseJobId("y") };
-      const other = { tenantId: parseTenantId("x"), jobType, jobId: parseJobId("a.b#y") };
-      const third = { tenantId: parseTenantId("x%23a.b"), jobType, jobId: parseJobId("y") };
+      const y = `${run}-${adapter}`;
+      const one = { tenantId: parseTenantId("x#a.b"), jobType, jobId: parseJobId(y) };
+      const other = { tenantId: parseTenantId("x"), jobType, jobId: parseJobId(`a.b#${y}`) };
+      const third = { tenantId: parseTenantId("x%23a.b"), jobType, jobId: parseJobId(y) };
       for (const job of [one, other, third]) {
         expect(await store.write(openNew(job))).toMatchObject({ kind: "applied" });
       }
-      expect(await store.read(other)).toMatchObject({ tenantId: "x", jobId: "a.b#y" });
+      expect(await store.read(other)).toMatchObject({ tenantId: "x", jobId: `a.b#${y}` });
     });
 
     test("refuses a second record, and shows the one that is there", async () => {
@@ -158,7 +162,7 @@ export function describeLedgerStore(
       const other = { ...openNew(job), patch: { set: { ...opened, owner: "w-2:b" } } };
       const { value, requests } = await costOf(() => store.write(other));
       expect(value).toEqual({ kind: "refused", record: { ...job, ...opened, effects: {} } });
-      expect(requests).toBe(under.refusalCosts);
+      expect(under.refusalCosts).toContain(requests);
     });
 
     test("takes a write whose answer was lost for made, whatever passed since", async () => {
@@ -269,7 +273,7 @@ export function describeLedgerStore(
 
     test("lists parked jobs of a tenant, the oldest first, page by page, until they are not", async () => {
       const { store } = under;
-      const tenant = `tenant-${jobs}`;
+      const tenant = `tenant-${run}-${jobs}`;
       const park = async (atMs: number) => {
         const job = freshJob(tenant);
         await store.write(openNew(job, { charge: started }));
@@ -299,25 +303,29 @@ export function describeLedgerStore(
       expect(left.records.map(({ jobId }) => jobId)).toEqual([late.jobId]);
     });
 
-    test("answers any history of writes as the store in memory does", async () => {
-      const seen = { applied: 0, refused: 0 };
-      const history = fc.array(anyWrite, { minLength: 2, maxLength: 12 });
-      await fc.assert(
-        fc.asyncProperty(history, async (writes) => {
-          const job = freshJob();
-          const model = new MemoryLedgerStore();
-          for (const write of writes) {
-            const expected = await model.write({ ...write, job });
-            expect(await under.store.write({ ...write, job })).toEqual(expected);
-            seen[expected.kind] += 1;
-          }
-          expect(await under.store.read(job)).toEqual(await model.read(job));
-        }),
-        { numRuns: under.histories, seed: 4 },
-      );
-      expect(seen.applied).toBeGreaterThan(under.histories / 2);
-      expect(seen.refused).toBeGreaterThan(under.histories / 2);
-    }, STARTS_WITHIN_MS);
+    test(
+      "answers any history of writes as the store in memory does",
+      async () => {
+        const seen = { applied: 0, refused: 0 };
+        const history = fc.array(anyWrite, { minLength: 2, maxLength: 12 });
+        await fc.assert(
+          fc.asyncProperty(history, async (writes) => {
+            const job = freshJob();
+            const model = new MemoryLedgerStore();
+            for (const write of writes) {
+              const expected = await model.write({ ...write, job });
+              expect(await under.store.write({ ...write, job })).toEqual(expected);
+              seen[expected.kind] += 1;
+            }
+            expect(await under.store.read(job)).toEqual(await model.read(job));
+          }),
+          { numRuns: under.histories, seed: 4 },
+        );
+        expect(seen.applied).toBeGreaterThan(under.histories / 2);
+        expect(seen.refused).toBeGreaterThan(under.histories / 2);
+      },
+      STARTS_WITHIN_MS,
+    );
   });
 }
 

@@ -15,6 +15,7 @@ import {
   rerun,
 } from "@leasehold/job";
 import {
+  cancelJob,
   createLedger,
   type JobRecord,
   type LedgerEvent,
@@ -58,7 +59,8 @@ export type Sight =
   | "parks"
   | "crashes"
   | "redrives"
-  | "declined";
+  | "declined"
+  | "cancels";
 
 const VISIBILITY_MS = 30_000;
 const TIMEOUT_MS = 5_000;
@@ -88,7 +90,7 @@ export class LedgerWorld {
   readonly #events: LedgerEvent[] = [];
   readonly #seen: Record<Sight, number> = {
     ...{ takeovers: 0, lateCompletions: 0, zombies: 0, lostReplies: 0, busy: 0, parks: 0 },
-    ...{ crashes: 0, redrives: 0, declined: 0 },
+    ...{ crashes: 0, redrives: 0, declined: 0, cancels: 0 },
   };
   #fault: unknown;
   #isExcused = false;
@@ -130,6 +132,7 @@ export class LedgerWorld {
     for (const name of ["w-1", "w-2", "w-3"]) this.#startWorker(name);
     if (this.#isGentle) this.#calmProviders();
     void this.#operate();
+    if (!this.#isGentle && chance.isHit(0.05)) void this.#cancelSoon(chance.between(0, 120_000));
     this.#clock.schedule(FAULTS_UNTIL_MS, () => {
       this.#store.calm();
       this.#calmProviders();
@@ -329,7 +332,8 @@ export class LedgerWorld {
         throw new BrokenInvariant("acked a parked job without its message");
       }
     });
-    if (this.#queue.isEmpty && record?.state === "done") this.#isOver = true;
+    const isEnd = record?.state === "done" || record?.state === "cancelled";
+    if (this.#queue.isEmpty && isEnd) this.#isOver = true;
   }
 
   /** An operator redrives it: a new message with an id of its own. */
@@ -418,6 +422,18 @@ export class LedgerWorld {
       case "rerun":
         return rerun();
     }
+  }
+
+  async #cancelSoon(afterMs: number): Promise<void> {
+    await this.#clock.sleep(afterMs);
+    const cancelled = await cancelJob(
+      { store: this.#store.memory, clock: this.#clock, retentionMs: WINDOW_MS },
+      ...([job, "operator"] as const),
+    );
+    if (cancelled.kind !== "cancelled") return;
+    this.#seen.cancels += 1;
+    // A parked job has no message left that could be acked.
+    if (this.#queue.isEmpty) this.#isOver = true;
   }
 
   /** Looks at parked jobs now and then, asks the provider, and says what it found. */

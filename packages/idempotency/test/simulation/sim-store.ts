@@ -21,7 +21,7 @@ export interface StoreBehaviour {
   readonly replyLost: number;
   /** Not answered, and made a good while later. */
   readonly landsLate: number;
-  /** Whether an answer can be lost again when the same write is repeated. */
+  /** Whether an answer can be lost again when the same write is repeated, and come slowly. */
   readonly loses: "once" | "again";
 }
 
@@ -73,7 +73,8 @@ export class SimStore {
     const chance = this.#chance;
     const { throttled, replyLost, landsLate, loses } = this.#behaviour;
     const drawn = chance.next();
-    await this.#clock.sleep(chance.isHit(0.02) ? 1_500 : chance.between(1, 20));
+    const isSlow = loses === "again" && chance.isHit(0.02);
+    await this.#clock.sleep(isSlow ? 1_500 : chance.between(1, 20));
     if (drawn < throttled) throw new StoreUnavailableError(write.name);
     if (drawn < throttled + landsLate) {
       void this.#clock.sleep(chance.between(1_000, 90_000)).then(() => this.#make(write));
