@@ -1,4 +1,14 @@
-/** What is remembered about a job and its effects. */
+/**
+ * What is remembered about a job and its effects.
+ *
+ * A job: absent, then `open` (each further opening is the next epoch), and from there `done`,
+ * `parked`, `dead` or `cancelled`. A `parked` job is opened again by an operator, a `dead` one by a
+ * new message, as the next generation: its failures are forgotten, its effects are not.
+ *
+ * An effect: absent or `released`, then `started`; from there `done` (final), `released` (nothing was
+ * sent, and never before) or `unknown`. An open one is taken over by a later attempt under a new
+ * nonce and the same provider key. A late word that it has happened makes it `done` from any state.
+ */
 
 import type { EndReason, JobIdentity, MessageCopy } from "@leasehold/job";
 

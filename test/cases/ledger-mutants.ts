@@ -124,7 +124,7 @@ export const ledgerMutants: readonly LedgerMutant[] = [
   },
   {
     mutant: "late Rejected overwrites",
-    caughtBy: schedules,
+    caughtBy: "packages/idempotency/test/late-completion.test.ts",
     break: {
       file: effectWrites,
       find: 'condition: { effect: { name, states: ["started", "unknown"], nonce: own.nonce } },',

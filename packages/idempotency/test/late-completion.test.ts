@@ -1,6 +1,7 @@
 import { park, RejectedError, replay } from "@leasehold/job";
 import { describe, expect, test } from "vitest";
-import { MemoryLedgerStore } from "../index.ts";
+import { complete } from "../effect-writes.ts";
+import { type EffectRecord, MemoryLedgerStore } from "../index.ts";
 import { effectOf, job, setup, TestLease, thrownBy } from "./ledger-setup.ts";
 
 const recover = replay({ windowMs: 3_600_000, after: park() });
@@ -77,6 +78,24 @@ describe("a completion that comes late", () => {
     slow.resolve({ id: "ch_1" });
     expect(await second).toEqual({ id: "ch_1" });
     expect(zombie.job.outcome?.kind ?? "none").toBe("none");
+  });
+
+  test("is refused as a rejection also when its write was under way for that long", async () => {
+    const { next, effect, store, clock } = await overtaken();
+    const own = (await effect()) as EffectRecord;
+    const slow = Promise.withResolvers<unknown>();
+    const second = next.job.once(
+      "charge",
+      7,
+      charge(() => slow.promise),
+    );
+    await clock.settle();
+    const rejection = { reason: "card_declined", message: "no funds" };
+    const late = complete(job, "charge", own, { outcome: "rejected", rejection });
+    expect(await store.inner.write(late)).toMatchObject({ kind: "refused" });
+    expect(await effect()).toMatchObject({ state: "started", attempts: 2 });
+    slow.resolve({ id: "ch_1" });
+    expect(await second).toEqual({ id: "ch_1" });
   });
 
   test("parks the job when its successor was rejected: it has happened all the same", async () => {

@@ -108,7 +108,7 @@ export class LedgerWorld {
       keyWindowMs: policy === "replay" ? WINDOW_MS : 0,
       latestLandingMs: policy === "replay" ? 60_000 : SETTLE_MS,
       faultShare: 0.5,
-      declinedShare: 0.1,
+      declinedShare: 0.15,
     });
     this.#receipts = new SimProvider(this.#clock, chance, {
       ...{
@@ -156,7 +156,7 @@ export class LedgerWorld {
     if (this.#isGentle) return { throttled: 0, replyLost: 0.4, landsLate: 0, loses: "once" };
     const isHeavy = this.#chance.isHit(0.5);
     return isHeavy
-      ? { throttled: 0.12, replyLost: 0.12, landsLate: 0.04, loses: "again" }
+      ? { throttled: 0.12, replyLost: 0.12, landsLate: 0.07, loses: "again" }
       : { throttled: 0.03, replyLost: 0.03, landsLate: 0.01, loses: "again" };
   }
 
