@@ -77,6 +77,7 @@ export const outsideLibraries: Readonly<Record<string, readonly string[]>> = {
     "billing-worker",
     "cli",
   ],
+  "@opentelemetry/api": ["producer/trace-context.ts"],
   "@standard-schema/spec": ["job"],
   pino: ["telemetry/logger.ts"],
   dynalite: ["local-aws/embedded-dynamodb.ts"],

@@ -4,18 +4,24 @@ import { InvalidPayloadError } from "./errors.ts";
 import type { JobIdentity } from "./identity.ts";
 import type { Job } from "./job.ts";
 import { DEPTH_PROBLEM, nestsTooDeep } from "./nesting.ts";
+import type { PayloadRef } from "./payload-store.ts";
 
 /** The version of the envelope that this package writes, and the newest that it reads. */
 export const ENVELOPE_VERSION = 1;
 
 /** A job that goes out, with the W3C trace context that it is to carry. */
 export interface OutgoingJob extends Job {
+  /** Given when the payload lies in a store: the message then names it instead of carrying it. */
+  readonly payloadRef?: PayloadRef;
   readonly traceparent?: string;
   readonly tracestate?: string;
 }
 
 /** A job as it came in: its payload has not met its schema yet. */
-export type RawJob = Job<unknown>;
+export interface RawJob extends Job<unknown> {
+  /** Given when the payload lies in a store; `payload` is `undefined` then. See `fetchPayload`. */
+  readonly payloadRef?: PayloadRef;
+}
 
 /** Why a message is no job; a stable word, stored with the dead letter. */
 export type MalformedReason =
@@ -63,8 +69,11 @@ export function writeEnvelope(job: OutgoingJob): {
     tenant_id: job.tenantId,
     created_at: new Date(job.createdAtMs).toISOString(),
   };
-  const payload = writePayload(job.payload);
-  const body = `${JSON.stringify(envelope).slice(0, -1)},"payload":${payload}}`;
+  const content =
+    job.payloadRef === undefined
+      ? `"payload":${writePayload(job.payload)}`
+      : `"payload_ref":${JSON.stringify(job.payloadRef)}`;
+  const body = `${JSON.stringify(envelope).slice(0, -1)},${content}}`;
   if (nestsTooDeep(body)) throw new InvalidPayloadError([DEPTH_PROBLEM]);
   const attributes = {
     tenant_id: job.tenantId,
@@ -76,7 +85,12 @@ export function writeEnvelope(job: OutgoingJob): {
   return { body, attributes };
 }
 
-function writePayload(payload: unknown): string {
+/**
+ * The payload as JSON that SQS takes in a body.
+ *
+ * @throws InvalidPayloadError when JSON cannot carry it
+ */
+export function writePayload(payload: unknown): string {
   let json: string | undefined;
   try {
     json = JSON.stringify(payload);

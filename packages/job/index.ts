@@ -42,6 +42,7 @@ export {
   PermanentJobError,
   RetryLaterError,
 } from "./errors.ts";
+export { folderPayloadStore } from "./folder-payload-store.ts";
 export {
   type JobId,
   type JobIdentity,
@@ -84,5 +85,12 @@ export {
   type OpenJob,
   type OpenRequest,
 } from "./job-ledger.ts";
+export {
+  claimPayload,
+  fetchPayload,
+  type PayloadClaim,
+  type PayloadFetch,
+} from "./payload-claim.ts";
 export { checkPayload, type PayloadCheck } from "./payload-schema.ts";
+export type { PayloadRef, PayloadStore } from "./payload-store.ts";
 export { readEnvelope } from "./read-envelope.ts";

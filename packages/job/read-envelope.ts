@@ -4,6 +4,7 @@ import { ENVELOPE_VERSION, type EnvelopeReading, type MalformedReason } from "./
 import { InvalidIdentityError } from "./errors.ts";
 import { type JobIdentity, parseJobId, parseJobType, parseTenantId } from "./identity.ts";
 import { DEPTH_PROBLEM, nestsTooDeep } from "./nesting.ts";
+import type { PayloadRef } from "./payload-store.ts";
 
 /**
  * What a message is. Never throws, whatever the text.
@@ -69,7 +70,28 @@ function readFields(fields: Fields, attributes: Readonly<Record<string, string>>
   refuseMismatch(fields, identity, attributes);
   if (version > ENVELOPE_VERSION) return { kind: "newer-version", identity, version };
   const createdAtMs = readCreatedAt(fields);
+  const payloadRef = readPayloadRef(fields);
+  if (payloadRef !== undefined) {
+    return { kind: "job", job: { ...identity, payload: undefined, payloadRef, createdAtMs } };
+  }
   return { kind: "job", job: { ...identity, payload: field(fields, "payload"), createdAtMs } };
+}
+
+const SHA256 = /^[0-9a-f]{64}$/;
+
+function readPayloadRef(fields: Fields): PayloadRef | undefined {
+  if (!Object.hasOwn(fields, "payload_ref")) return undefined;
+  const refuse = (detail: string) => new Malformed("invalid-field", detail, fields);
+  if (Object.hasOwn(fields, "payload")) throw refuse("payload and payload_ref exclude each other");
+  const ref: Partial<Record<keyof PayloadRef, unknown>> = Object(fields["payload_ref"]);
+  const { sha256, bytes } = ref;
+  if (typeof sha256 !== "string" || !SHA256.test(sha256)) {
+    throw refuse("payload_ref.sha256 must be 64 hexadecimal digits in lower case");
+  }
+  if (!Number.isSafeInteger(bytes) || (bytes as number) < 1) {
+    throw refuse("payload_ref.bytes must be a whole number from 1");
+  }
+  return { sha256, bytes: bytes as number };
 }
 
 function field(fields: Fields, name: string): unknown {

@@ -22,10 +22,24 @@ export class JobTooLargeError extends Error {
   constructor(jobId: string, bytes: number, limitBytes: number) {
     super(
       `job ${jobId} takes ${bytes} bytes on the wire, SQS takes ${limitBytes}: ` +
-        `store the payload elsewhere and send where it lies`,
+        `give createProducer a claimCheck store for such payloads, or store the payload yourself ` +
+        `and send where it lies`,
     );
     this.bytes = bytes;
     this.limitBytes = limitBytes;
+  }
+}
+
+/** The producer took no more jobs. Nothing was sent. */
+export class JobNotAcceptedError extends Error {
+  override readonly name = "JobNotAcceptedError";
+  readonly code = "JOB_NOT_ACCEPTED";
+  /** `closed`: for good, by `close()`. `full`: for now, by `whenFull: "refuse"`. */
+  readonly reason: "closed" | "full";
+
+  constructor(reason: "closed" | "full", detail: string) {
+    super(`the job was not accepted: ${detail}`);
+    this.reason = reason;
   }
 }
 
@@ -33,7 +47,11 @@ export class JobTooLargeError extends Error {
 export class SendFailedError extends Error {
   override readonly name = "SendFailedError";
   readonly code = "SEND_FAILED";
-  /** What SQS or the network called the last fault, for example `QueueDoesNotExist`. */
+  /**
+   * What SQS or the network called the last fault, for example `QueueDoesNotExist`;
+   * `ProducerClosed` when the deadline of `close()` came first, `PayloadStoreFailed` when the
+   * claim-check store did not take the payload.
+   */
   readonly faultCode: string;
   /** How often the job was put into a request. */
   readonly attempts: number;

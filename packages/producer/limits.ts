@@ -11,3 +11,9 @@ export const MAX_BATCH_ENTRIES = 10;
 
 /** @see SQS API Reference, "SendMessage", DelaySeconds */
 export const MAX_DELAY_MS = 900_000;
+
+/**
+ * Of one message; system attributes do not count.
+ * @see SQS Developer Guide, "Amazon SQS message metadata"
+ */
+export const MAX_ATTRIBUTES = 10;

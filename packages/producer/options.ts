@@ -1,6 +1,6 @@
 /** What a caller may choose about sending, the defaults, and the ranges that make sense. */
 
-import { count, durationMs, resolveOptions, toggle } from "@leasehold/options";
+import { count, durationMs, oneOf, resolveOptions, toggle } from "@leasehold/options";
 
 /** How a producer sends. */
 export interface ProducerOptions {
@@ -25,8 +25,24 @@ export interface ProducerOptions {
    * @defaultValue 10_000
    */
   readonly requestTimeoutMs?: number;
-  /** How many calls of one `sendMany` are open at once; 1 on a FIFO queue. @defaultValue 4 */
+  /** How many calls of the producer are open at once; 1 on a FIFO queue. @defaultValue 4 */
   readonly parallelCalls?: number;
+  /**
+   * How long a job of `send` waits for others to go with it; ten of them go at once. 0 gathers what
+   * is sent in the same turn of the event loop, and while all calls are open.
+   * @defaultValue 0
+   */
+  readonly lingerMs?: number;
+  /** How many jobs may be under way, from `send` to their results. @defaultValue 10_000 */
+  readonly maxBuffered?: number;
+  /** How large they may be together; the last one may exceed it. @defaultValue 67_108_864 (64 MiB) */
+  readonly maxBufferedBytes?: number;
+  /**
+   * What `send` does when so many are under way: `wait` takes the job in its turn, when there is
+   * room, and answers later; `refuse` answers at once, for callers who can say 503.
+   * @defaultValue "wait"
+   */
+  readonly whenFull?: "wait" | "refuse";
 }
 
 /** Every option, resolved. */
@@ -47,6 +63,10 @@ export function resolveProducerOptions(
       backoffCapMs: durationMs(5_000, { min: 0, max: 900_000 }),
       requestTimeoutMs: durationMs(10_000, { min: 100, max: 300_000 }),
       parallelCalls: count(({ fifo }) => (fifo === true ? 1 : 4), { min: 1, max: 50 }),
+      lingerMs: durationMs(0, { min: 0, max: 60_000 }),
+      maxBuffered: count(10_000, { min: 1, max: 10_000_000 }),
+      maxBufferedBytes: count(64 * 1_048_576, { min: 1, max: 2 ** 40 }),
+      whenFull: oneOf("wait", ["wait", "refuse"]),
     },
     ({ fifo, parallelCalls, backoffBaseMs, backoffCapMs }) => [
       ...(fifo && parallelCalls > 1
@@ -56,5 +76,16 @@ export function resolveProducerOptions(
         ? [`backoffBaseMs (${backoffBaseMs}) must not exceed backoffCapMs (${backoffCapMs})`]
         : []),
     ],
+  );
+}
+
+/** @throws InvalidOptionsError */
+export function resolveCloseOptions(options: { readonly withinMs?: number } | undefined): {
+  readonly withinMs: number;
+} {
+  return resolveOptions<{ readonly withinMs: number }>(
+    "close",
+    { ...options },
+    { withinMs: durationMs(10_000, { min: 0, max: 900_000 }) },
   );
 }

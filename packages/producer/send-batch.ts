@@ -9,31 +9,26 @@ export interface Packable {
 }
 
 /**
- * The entries as batches that SQS takes in one call, in their order: each goes into the open batch,
- * or closes it when it no longer fits.
+ * How many of the first entries go together in one call, in their order: the first one that does not
+ * fit closes the batch.
  *
  * @param onePerGroup - whether a second entry of a group must wait for the next batch: within a batch
  * one may fail and its successor be taken, which turns their order round
+ * @returns at least 1, when there is an entry
  */
-export function packBatches<Entry extends Packable>(
-  entries: readonly Entry[],
-  onePerGroup: boolean,
-): readonly (readonly Entry[])[] {
-  const batches: Entry[][] = [];
-  let open: Entry[] = [];
-  let openBytes = 0;
-  for (const entry of entries) {
+export function batchLength(entries: readonly Packable[], onePerGroup: boolean): number {
+  const groups = new Set<string>();
+  let batchBytes = 0;
+  let length = 0;
+  for (const { bytes, groupId } of entries) {
     const isFull =
-      open.length === MAX_BATCH_ENTRIES ||
-      openBytes + entry.bytes > MAX_MESSAGE_BYTES ||
-      (onePerGroup && open.some(({ groupId }) => groupId === entry.groupId));
-    if (open.length === 0 || isFull) {
-      open = [];
-      openBytes = 0;
-      batches.push(open);
-    }
-    open.push(entry);
-    openBytes += entry.bytes;
+      length === MAX_BATCH_ENTRIES ||
+      batchBytes + bytes > MAX_MESSAGE_BYTES ||
+      (onePerGroup && groups.has(groupId));
+    if (isFull && length > 0) break;
+    batchBytes += bytes;
+    groups.add(groupId);
+    length += 1;
   }
-  return batches;
+  return length;
 }

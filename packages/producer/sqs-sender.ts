@@ -62,14 +62,19 @@ export class SqsSender {
    * by their job id, and a FIFO queue by their deduplication id.
    *
    * @param batch - one to ten entries, in sum no more than SQS takes
+   * @param giveUp - ends it: a call under way is cut off, its outcome unknown, and none follows
    * @returns one outcome for each entry, in their order
    */
-  async send(batch: readonly MessageEntry[]): Promise<readonly SendOutcome[]> {
+  async send(
+    batch: readonly MessageEntry[],
+    giveUp: AbortSignal = NEVER,
+  ): Promise<readonly SendOutcome[]> {
     const sendings = batch.map((entry): Sending => ({ entry, attempts: 0, maybeSent: false }));
     let pending: readonly Sending[] = sendings;
     for (let attempt = 1; attempt <= this.#options.maxAttempts; attempt += 1) {
-      if (attempt > 1) await this.#ports.clock.sleep(this.#pauseMs(attempt));
-      await this.#attempt(pending);
+      if (attempt > 1) await this.#ports.clock.sleep(this.#pauseMs(attempt), giveUp);
+      if (giveUp.aborted) break;
+      await this.#attempt(pending, giveUp);
       pending = pending.filter(({ last }) => last?.kind === "not-sent" || last?.kind === "unknown");
       if (pending.length === 0) break;
     }
@@ -82,8 +87,9 @@ export class SqsSender {
     return this.#ports.random() * Math.min(backoffCapMs, backoffBaseMs * 2 ** (attempt - 2));
   }
 
-  async #attempt(sendings: readonly Sending[]): Promise<void> {
-    const answers = await this.#call(sendings.map(({ entry }) => entry));
+  async #attempt(sendings: readonly Sending[], giveUp: AbortSignal): Promise<void> {
+    const entries = sendings.map(({ entry }) => entry);
+    const answers = await this.#call(entries, giveUp);
     for (const [index, sending] of sendings.entries()) {
       const answer = answers[index] ?? UNANSWERED;
       sending.attempts += 1;
@@ -93,31 +99,43 @@ export class SqsSender {
     // One entry that SQS cannot read may have failed the call of its nine neighbours.
     const isOneForAll = sendings.length > 1 && answers.every((answer) => answer === answers[0]);
     if (!isOneForAll || answers[0]?.kind !== "refused" || isQueueFault(answers[0].code)) return;
-    for (const sending of sendings) await this.#attempt([sending]);
+    for (const sending of sendings) {
+      if (!giveUp.aborted) await this.#attempt([sending], giveUp);
+    }
   }
 
-  async #call(entries: readonly MessageEntry[]): Promise<readonly SendAnswer[]> {
-    const deadline = new AbortController();
+  async #call(
+    entries: readonly MessageEntry[],
+    giveUp: AbortSignal,
+  ): Promise<readonly SendAnswer[]> {
+    const end = new AbortController();
+    const cutOff = () => end.abort(GIVEN_UP);
+    giveUp.addEventListener("abort", cutOff);
     const timeoutMs = this.#options.requestTimeoutMs;
-    const disarm = this.#ports.clock.schedule(timeoutMs, () => deadline.abort());
+    const disarm = this.#ports.clock.schedule(timeoutMs, () => end.abort(TIMED_OUT));
     const command = new SendMessageBatchCommand({
       QueueUrl: this.#target.queueUrl,
       Entries: entries.map(toRequestEntry),
     });
     try {
-      const output = await this.#target.client.send(command, { abortSignal: deadline.signal });
+      const output = await this.#target.client.send(command, { abortSignal: end.signal });
       return readAnswers(output, entries.length);
     } catch (error) {
-      const fault = deadline.signal.aborted ? TIMED_OUT : judgeError(error);
+      const fault = end.signal.aborted ? (end.signal.reason as SendFault) : judgeError(error);
       return entries.map(() => fault);
     } finally {
       disarm();
+      giveUp.removeEventListener("abort", cutOff);
     }
   }
 }
 
 const UNANSWERED: SendFault = { kind: "unknown", code: "NoAnswer" };
 const TIMED_OUT: SendFault = { kind: "unknown", code: "RequestTimeout" };
+const GIVEN_UP: SendFault = { kind: "unknown", code: "ProducerClosed" };
+/** Of an entry that was in no request. */
+const UNTRIED: SendFault = { kind: "not-sent", code: "ProducerClosed" };
+const NEVER = new AbortController().signal;
 
 /** Faults that are the same for every entry, so that asking once more for each tells nothing. */
 function isQueueFault(code: string): boolean {
@@ -134,6 +152,13 @@ function toRequestEntry(entry: MessageEntry, index: number): SendMessageBatchReq
     Id: String(index),
     MessageBody: entry.body,
     MessageAttributes: Object.fromEntries(attributes),
+    ...(entry.awsTraceHeader === undefined
+      ? {}
+      : {
+          MessageSystemAttributes: {
+            AWSTraceHeader: { DataType: "String", StringValue: entry.awsTraceHeader },
+          },
+        }),
     MessageGroupId: entry.groupId,
     ...(entry.deduplicationId === undefined
       ? {}
@@ -152,7 +177,7 @@ function readAnswers(output: SendMessageBatchCommandOutput, entries: number): Se
   return Array.from({ length: entries }, (_, index) => answers.get(String(index)) ?? UNANSWERED);
 }
 
-function outcomeOf({ attempts, maybeSent, last = UNANSWERED }: Sending): SendOutcome {
+function outcomeOf({ attempts, maybeSent, last = UNTRIED }: Sending): SendOutcome {
   if (last.kind === "sent") return last;
   const options = last.cause === undefined ? {} : { cause: last.cause };
   const error = new SendFailedError({ code: last.code, attempts, maybeSent }, options);

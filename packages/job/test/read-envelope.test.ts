@@ -36,6 +36,50 @@ describe("readEnvelope", () => {
     expect(readEnvelope(bodyWith({}), { ...goodAttributes, colour: "red" })).toEqual(expected);
   });
 
+  test("reads a job whose payload lies elsewhere", () => {
+    const sha256 = "0a".repeat(32);
+    const body = bodyWith({ payload: undefined, payload_ref: { sha256, bytes: 7, region: "x" } });
+
+    expect(readEnvelope(body, {})).toEqual({
+      kind: "job",
+      job: {
+        tenantId: "acme",
+        jobId: "inv-7",
+        jobType: "receipt.render",
+        createdAtMs: 1_769_860_800_000,
+        payload: undefined,
+        payloadRef: { sha256, bytes: 7 },
+      },
+    });
+  });
+
+  const refs: [string, unknown, string][] = [
+    ["null", null, "payload_ref.sha256 must be"],
+    ["a text", "../secret", "payload_ref.sha256 must be"],
+    ["a path", { sha256: "../secret", bytes: 1 }, "payload_ref.sha256 must be"],
+    ["upper case", { sha256: "0A".repeat(32), bytes: 1 }, "payload_ref.sha256 must be"],
+    ["no size", { sha256: "0a".repeat(32) }, "payload_ref.bytes must be"],
+    ["half a byte", { sha256: "0a".repeat(32), bytes: 1.5 }, "payload_ref.bytes must be"],
+    ["nothing", { sha256: "0a".repeat(32), bytes: 0 }, "payload_ref.bytes must be"],
+  ];
+  test.each(refs)("finds %s malformed as a claim to a payload", (_name, ref, detail) => {
+    expect(readEnvelope(bodyWith({ payload: undefined, payload_ref: ref }), {})).toMatchObject({
+      kind: "malformed",
+      reason: "invalid-field",
+      detail: expect.stringContaining(detail),
+      identity: { jobId: "inv-7" },
+    });
+  });
+
+  test("finds a payload and a claim to one malformed together", () => {
+    const ref = { sha256: "0a".repeat(32), bytes: 1 };
+
+    expect(readEnvelope(bodyWith({ payload_ref: ref }), {})).toMatchObject({
+      kind: "malformed",
+      detail: "payload and payload_ref exclude each other",
+    });
+  });
+
   const malformed: [string, string, string, string][] = [
     ["an empty body", "", "not-json", "the body is not JSON (0 characters)"],
     ["plain text", "hunter2", "not-json", "the body is not JSON (7 characters)"],

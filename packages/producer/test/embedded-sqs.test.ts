@@ -1,75 +1,10 @@
-import {
-  CreateQueueCommand,
-  DeleteMessageCommand,
-  type Message,
-  ReceiveMessageCommand,
-  SQSClient,
-} from "@aws-sdk/client-sqs";
-import { ManualClock } from "@leasehold/clock/manual";
-import { startEmbeddedSqs } from "@leasehold/embedded-sqs";
-import { readEnvelope } from "@leasehold/job";
 import { createProducer } from "@leasehold/producer";
-import { afterEach, describe, expect, test } from "vitest";
-
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
-async function setup(name = "jobs", attributes: Record<string, string> = {}) {
-  const clock = new ManualClock();
-  const sqs = await startEmbeddedSqs({ clock });
-  closing.push(sqs.close);
-  const client = new SQSClient({
-    endpoint: sqs.endpoint,
-    region: "eu-central-1",
-    credentials: { accessKeyId: "test", secretAccessKey: "test" },
-    maxAttempts: 1,
-  });
-  closing.push(() => client.destroy());
-  const create = new CreateQueueCommand({ QueueName: name, Attributes: attributes });
-  const { QueueUrl: queueUrl = "" } = await client.send(create);
-  const producer = createProducer({ client, queueUrl, clock, random: () => 0 });
-  const receive = async () => {
-    const output = await client.send(
-      new ReceiveMessageCommand({
-        QueueUrl: queueUrl,
-        MaxNumberOfMessages: 10,
-        MessageAttributeNames: ["All"],
-        MessageSystemAttributeNames: ["All"],
-      }),
-    );
-    return output.Messages ?? [];
-  };
-  const receiveAll = async () => {
-    const all: Message[] = [];
-    for (let some = await receive(); some.length > 0; some = await receive()) {
-      all.push(...some);
-      for (const { ReceiptHandle } of some) {
-        await client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
-      }
-    }
-    return all;
-  };
-  return { clock, client, queueUrl, producer, receive, receiveAll };
-}
-
-/** A received message as a worker reads it. */
-function read({ Body = "", MessageAttributes = {} }: Message) {
-  const attributes = Object.entries(MessageAttributes).map(
-    ([name, { StringValue = "" }]) => [name, StringValue] as const,
-  );
-  return readEnvelope(Body, Object.fromEntries(attributes));
-}
-
-const idOf = (message: Message) => {
-  const reading = read(message);
-  return reading.kind === "job" ? reading.job.jobId : reading.kind;
-};
+import { describe, expect, test } from "vitest";
+import { idOf, openQueue, read } from "./queue-site.ts";
 
 describe("a producer and SQS", () => {
   test("carry a job from the sender to the reader unchanged", async () => {
-    const { producer, receive } = await setup();
+    const { producer, receive } = await openQueue();
     const payload = { note: "Größe 🧾 \uffff", list: [1, null, { deep: true }] };
 
     const result = await producer.send("receipt.render", {
@@ -94,7 +29,7 @@ describe("a producer and SQS", () => {
   });
 
   test("carry many jobs, none lost and none twice", async () => {
-    const { producer, receiveAll } = await setup();
+    const { producer, receiveAll } = await openQueue();
     const jobs = Array.from({ length: 137 }, (_, index) => ({
       type: "a.b",
       tenantId: `t${index % 7}`,
@@ -113,7 +48,7 @@ describe("a producer and SQS", () => {
   });
 
   test("agree on what 1 MiB is", async () => {
-    const { producer, receive } = await setup();
+    const { producer, receive } = await openQueue();
     const fit = (bytes: number) =>
       producer.send("a.b", { tenantId: "t", jobId: "j", payload: "x".repeat(bytes) });
     // Envelope and attributes of this job take 148 bytes, the quotes of the payload among them.
@@ -128,7 +63,7 @@ describe("a producer and SQS", () => {
   });
 
   test("split large jobs over calls", async () => {
-    const { producer, receiveAll } = await setup();
+    const { producer, receiveAll } = await openQueue();
     const jobs = Array.from({ length: 7 }, (_, index) => ({
       type: "a.b",
       tenantId: "t",
@@ -143,7 +78,7 @@ describe("a producer and SQS", () => {
   });
 
   test("hold a delayed job back, and only that one", async () => {
-    const { clock, producer, receive } = await setup();
+    const { clock, producer, receive } = await openQueue();
     const job = { type: "a.b", tenantId: "t", payload: null };
 
     await producer.sendMany([
@@ -159,7 +94,7 @@ describe("a producer and SQS", () => {
   });
 
   test("keep the order of a FIFO group, and take a job only once", async () => {
-    const { producer, receiveAll } = await setup("jobs.fifo", { FifoQueue: "true" });
+    const { producer, receiveAll } = await openQueue("jobs.fifo", { FifoQueue: "true" });
     const jobs = Array.from({ length: 12 }, (_, index) => ({
       type: "a.b",
       tenantId: index % 3 === 0 ? "acme" : "globex",
@@ -180,7 +115,7 @@ describe("a producer and SQS", () => {
   });
 
   test("do not take the same id of two tenants for the same job on FIFO", async () => {
-    const { producer, receiveAll } = await setup("jobs.fifo", { FifoQueue: "true" });
+    const { producer, receiveAll } = await openQueue("jobs.fifo", { FifoQueue: "true" });
     const job = { type: "a.b", jobId: "inv-7", payload: null };
 
     await producer.sendMany([
@@ -192,10 +127,10 @@ describe("a producer and SQS", () => {
   });
 
   test("say that a queue is gone", async () => {
-    const { clock, client, queueUrl } = await setup();
+    const { clock, client, queueUrl } = await openQueue();
     const producer = createProducer({ client, queueUrl: `${queueUrl}-gone`, clock });
 
-    expect(await producer.send("a.b", { tenantId: "t", payload: 1 })).toMatchObject({
+    expect(await producer.send("a.b", { tenantId: "t", jobId: "j", payload: 1 })).toMatchObject({
       kind: "refused",
       error: { code: "SEND_FAILED", faultCode: "QueueDoesNotExist", attempts: 1 },
     });

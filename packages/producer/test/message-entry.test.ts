@@ -69,7 +69,9 @@ describe("writeEntry", () => {
   test("refuses a delay on FIFO, an order without FIFO, and an empty key", () => {
     expect(() => writeEntry(job, { fifo: true, delayMs: 1_000 })).toThrow("DelaySeconds");
     expect(() => writeEntry(job, { ...standard, orderingKey: "a" })).toThrow("needs a FIFO queue");
-    expect(() => writeEntry(job, { ...fifo, orderingKey: "" })).toThrow("must not be empty");
+    expect(() => writeEntry(job, { ...fifo, orderingKey: "" })).toThrow(
+      "orderingKey must be a text that is not empty, got an empty one",
+    );
   });
 
   test("takes a message of exactly 1 MiB", () => {
@@ -82,7 +84,8 @@ describe("writeEntry", () => {
     expect(attempt).toThrow(JobTooLargeError);
     expect(attempt).toThrow(
       "job inv-7 takes 1048577 bytes on the wire, SQS takes 1048576: " +
-        "store the payload elsewhere and send where it lies",
+        "give createProducer a claimCheck store for such payloads, " +
+        "or store the payload yourself and send where it lies",
     );
   });
 

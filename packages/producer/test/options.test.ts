@@ -13,6 +13,10 @@ describe("resolveProducerOptions", () => {
       backoffCapMs: 5_000,
       requestTimeoutMs: 10_000,
       parallelCalls: 4,
+      lingerMs: 0,
+      maxBuffered: 10_000,
+      maxBufferedBytes: 67_108_864,
+      whenFull: "wait",
     });
   });
 

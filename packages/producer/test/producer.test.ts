@@ -30,7 +30,8 @@ async function setup(
   closing.push(sqs.close);
   const clock = new ManualClock();
   const queueUrl = `${sqs.queueUrl}${suffix}`;
-  const producer = createProducer({ client: sqs.client, queueUrl, clock, options });
+  const onEvent = () => undefined;
+  const producer = createProducer({ client: sqs.client, queueUrl, clock, options, onEvent });
   const bodies = () => sqs.seen.flat().map(({ MessageBody }) => JSON.parse(MessageBody));
   return { sqs, clock, producer, bodies };
 }

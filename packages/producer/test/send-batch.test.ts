@@ -1,12 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { packBatches } from "../send-batch.ts";
+import { batchLength, type Packable } from "../send-batch.ts";
+
+/** Batch after batch, as the buffer takes them. */
+function packBatches(entries: readonly Packable[], onePerGroup: boolean): Packable[][] {
+  const batches: Packable[][] = [];
+  for (let left = [...entries]; left.length > 0; ) {
+    batches.push(left.splice(0, batchLength(left, onePerGroup)));
+  }
+  return batches;
+}
 
 const entry = (bytes: number, groupId = "acme") => ({ bytes, groupId });
 const sizes = (batches: ReturnType<typeof packBatches>) =>
   batches.map((batch) => batch.map(({ bytes }) => bytes));
 
-describe("packBatches", () => {
+describe("batchLength", () => {
   test("packs nothing into nothing", () => {
     expect(packBatches([], false)).toEqual([]);
   });
