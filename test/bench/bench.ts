@@ -3,13 +3,15 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { formatTable } from "./bench-table.ts";
+import { judgeProducer } from "./producer-bounds.ts";
+import { runProducer } from "./producer-suite.ts";
 import { judgeRequests, type Verdict } from "./requests-bounds.ts";
 import { runRequests } from "./requests-suite.ts";
 import { judgeShutdown } from "./shutdown-expectations.ts";
 import { shutdownScenarios } from "./shutdown-scenarios.ts";
 import { QUICK_SCENARIOS, runShutdown } from "./shutdown-suite.ts";
 
-const SUITES = ["requests", "shutdown"];
+const SUITES = ["requests", "shutdown", "producer"];
 
 const { values } = parseArgs({
   options: {
@@ -28,7 +30,7 @@ const progress = (line: string) => console.error(line);
 const results: object[] = [];
 const verdicts: Verdict[] = [];
 
-if (only !== "requests") {
+if (only === undefined || only === "shutdown") {
   const result = await runShutdown(quick ? { scenarios: QUICK_SCENARIOS } : {}, progress);
   const cells = result.rows.map((row) => ("not_run" in row ? { ...row, not_run: "*" } : row));
   console.log(`${formatTable(cells.map((row) => ({ ...row })))}\n`);
@@ -38,12 +40,18 @@ if (only !== "requests") {
     if ("not_run" in row) console.log(`not run ${row.scenario}, ${row.library}: ${row.not_run}`);
   }
 }
-if (only !== "shutdown") {
+if (only === undefined || only === "requests") {
   const result = await runRequests({ quick }, progress);
   console.log(`${formatTable(result.rows.map((row) => ({ ...row })))}\n`);
   console.log(`${formatTable(result.extensions.map((row) => ({ ...row })))}\n`);
   results.push(result);
   verdicts.push(...judgeRequests(result));
+}
+if (only === undefined || only === "producer") {
+  const result = await runProducer({ quick }, progress);
+  console.log(`${formatTable(result.rows.map((row) => ({ ...row })))}\n`);
+  results.push(result);
+  verdicts.push(...judgeProducer(result));
 }
 
 for (const { holds, isTimed = false, promise } of verdicts) {
