@@ -21,10 +21,13 @@ export {
   RetryLaterError,
 } from "@leasehold/job";
 export {
+  type CloseReport,
   createProducer,
   type JobKind,
+  type JobsProducer,
   type JobToSend,
   type Producer,
+  type ProducerEvent,
   type SendResult,
 } from "@leasehold/producer";
 export type { ShutdownReport, Worker, WorkerEvent, WorkerOptions } from "@leasehold/worker";
