@@ -52,6 +52,7 @@ export const forbiddenArrows: readonly (readonly [from: string, to: string, why:
 /** Ways into a package besides its `index.ts`, and who may take them. */
 export const entrances: Readonly<Record<string, string>> = {
   "@leasehold/clock/manual": "tests only",
+  "@leasehold/job/s3": "the payload store in S3: its client is for those who use it",
   "@leasehold/billing-worker/target": "the service as plain data, for whoever runs it",
   "@leasehold/billing-worker/contract": "the numbers alone: no SDK, no environment behind them",
   "@leasehold/billing-worker/payment-sandbox": "the local payment provider, for trials and drills",
@@ -77,6 +78,7 @@ export const outsideLibraries: Readonly<Record<string, readonly string[]>> = {
     "billing-worker",
     "cli",
   ],
+  "@aws-sdk/client-s3": ["job/s3-payload-store.ts"],
   "@opentelemetry/api": ["producer/trace-context.ts"],
   "@standard-schema/spec": ["job"],
   pino: ["telemetry/logger.ts"],

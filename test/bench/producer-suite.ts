@@ -165,9 +165,9 @@ function judged(
     counts.duplicates += extra;
     counts.needless_duplicates += Math.max(0, extra - faults.lostAnswers(`job-${job}`));
     if (one.kind === "unknown") counts.untold += 1;
-    const { kind, messageId = there[0] } = { messageId: undefined, ...one };
-    const isThere = messageId !== undefined && there.includes(messageId);
-    const isWrong = (kind === "sent" && !isThere) || (kind === "not-sent" && there.length > 0);
+    const isWrong =
+      (one.kind === "sent" && !there.includes(one.messageId ?? there[0] ?? "")) ||
+      (one.kind === "not-sent" && there.length > 0);
     if (isWrong) counts.wrong_results += 1;
   }
   return {
