@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { judgeProducer } from "./producer-bounds.ts";
 import { measureSender, type ProducerRow } from "./producer-suite.ts";
-import { type BenchSender, senders } from "./senders.ts";
+import { type BenchSender, senders, type Told } from "./senders.ts";
 import { sendingFaults } from "./sending-faults.ts";
+import { judgeSentJobs, type SentJobs } from "./sent-jobs.ts";
 
 const row: ProducerRow = {
   library: "leasehold send",
@@ -60,20 +61,73 @@ describe("the promises about sending", () => {
   });
 });
 
-describe("faults on the wire", () => {
-  test("come at their rate, all kinds alike, the same in every run", () => {
-    const verdicts = () => {
-      const { rule } = sendingFaults(0.1);
-      const request = { action: "SendMessageBatch", isExtension: false, earlier: 0, entries: [] };
-      return Array.from({ length: 10_000 }, () => rule(request));
-    };
-    const first = verdicts();
+describe("the verdict on sent jobs", () => {
+  const sent = (messageId: string) => ({ kind: "sent" as const, messageId });
+  const run: SentJobs = {
+    jobs: 2,
+    told: new Map([
+      [0, sent("a")],
+      [1, sent("b")],
+    ]),
+    messages: new Map([
+      [0, ["a"]],
+      [1, ["b"]],
+    ]),
+    calls: [["a", "b"]],
+    lostAnswers: 0,
+  };
+  const clean = { missing: 0, duplicates: 0, needless_duplicates: 0, wrong_results: 0, untold: 0 };
 
-    expect(verdicts()).toEqual(first);
-    for (const kind of ["refuse", "cut", "lose-answer", "fail-entries"]) {
-      expect(first.filter((verdict) => verdict === kind).length).toBeGreaterThan(200);
-      expect(first.filter((verdict) => verdict === kind).length).toBeLessThan(300);
-    }
+  test("is clean when all is there as it was told", () => {
+    expect(judgeSentJobs(run)).toEqual(clean);
+  });
+
+  test("finds a job that is told as sent and is not there", () => {
+    const messages = new Map([[0, ["a"]]]);
+
+    expect(judgeSentJobs({ ...run, messages })).toEqual({ ...clean, missing: 1, wrong_results: 1 });
+  });
+
+  test("finds a message of another id, and a job that is there against its result", () => {
+    const told = new Map<number, Told>([
+      [0, sent("x")],
+      [1, { kind: "not-sent" }],
+    ]);
+
+    expect(judgeSentJobs({ ...run, told }).wrong_results).toBe(2);
+  });
+
+  test("takes a duplicate for a lost answer's if its whole call is unknown to the sender", () => {
+    const messages = new Map([
+      [0, ["z", "a"]],
+      [1, ["b"]],
+    ]);
+    const lost = { ...run, messages, calls: [["z"], ["a", "b"]] };
+
+    expect(judgeSentJobs({ ...lost, lostAnswers: 1 })).toEqual({ ...clean, duplicates: 1 });
+    expect(judgeSentJobs(lost)).toEqual({ ...clean, duplicates: 1, needless_duplicates: 1 });
+    const answered = { ...lost, calls: [["z", "b"], ["a"]], lostAnswers: 1 };
+    expect(judgeSentJobs(answered)).toEqual({ ...clean, duplicates: 1, needless_duplicates: 1 });
+  });
+
+  test("counts jobs of which nothing certain was told", () => {
+    const told = new Map([[0, sent("a")]]);
+
+    expect(judgeSentJobs({ ...run, told })).toEqual({ ...clean, untold: 1 });
+  });
+});
+
+describe("faults for senders", () => {
+  test("come at their rate, all kinds alike", () => {
+    const { rules } = sendingFaults(0.3);
+    let left = 1;
+    const shares = rules.map(({ chance = 1 }) => {
+      const share = left * chance;
+      left -= share;
+      return Math.round(share * 1_000);
+    });
+
+    expect(shares).toEqual([50, 50, 50, 50, 50, 50]);
   });
 });
 

@@ -3,14 +3,15 @@
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import { CreateQueueCommand, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
-import { startLocalAws } from "@leasehold/local-aws";
+import type { RequestAnswered, RequestObserver } from "@leasehold/embedded-sqs";
+import { startFaultProxy, startLocalAws } from "@leasehold/local-aws";
 import type { SendNews, SendOrders } from "./send-program.ts";
 import { type BenchSender, senders, type Told } from "./senders.ts";
-import { type SendingFaults, sendingFaults } from "./sending-faults.ts";
-import { tapWire } from "./tapped-wire.ts";
+import { accountOf, sendingFaults } from "./sending-faults.ts";
+import { judgeSentJobs, type SentJobs, type SentJobsVerdict } from "./sent-jobs.ts";
 
 /** One way of sending at one rate of faults. */
-export interface ProducerRow {
+export interface ProducerRow extends SentJobsVerdict {
   readonly library: string;
   /** The share of requests that something happens to. */
   readonly fault_rate: number;
@@ -20,16 +21,6 @@ export interface ProducerRow {
   readonly requests_per_job: number;
   /** Entries that failed alone, in a call that went well. */
   readonly failed_entries: number;
-  /** Jobs of which the queue has no message. */
-  readonly missing: number;
-  /** Messages beyond the first of each job. */
-  readonly duplicates: number;
-  /** Duplicates that no lost answer explains. */
-  readonly needless_duplicates: number;
-  /** Told as sent and not there by this id, or told as not sent and there. */
-  readonly wrong_results: number;
-  /** Jobs of which the sender was told nothing certain. */
-  readonly untold: number;
   /** The heap late in the run beside the heap early on. */
   readonly heap_growth: number;
   readonly jobs_per_second: number;
@@ -75,19 +66,51 @@ export async function measureSender(
   sender: BenchSender,
   { jobs, faultRate }: ProducerSetting,
 ): Promise<ProducerRow> {
-  const faults = sendingFaults(faultRate);
-  const aws = await startLocalAws({ mode: "embedded" });
+  const calls: string[][] = [];
+  const hear: RequestObserver = (event) => {
+    if (event.kind === "answered" && event.action === "SendMessageBatch")
+      calls.push(sentIds(event));
+  };
+  const aws = await startLocalAws({ mode: "embedded", onSqsRequest: hear });
   try {
-    await using wire = await tapWire(aws.sqsEndpoint, faults.rule);
+    const plan = sendingFaults(faultRate);
+    await using proxy = await startFaultProxy({
+      target: aws.sqsEndpoint,
+      plan,
+      logLimit: LOG_LIMIT,
+    });
     const create = new CreateQueueCommand({ QueueName: "bench-jobs" });
     const { QueueUrl: queueUrl = "" } = await aws.sqs.send(create);
     const { library } = sender;
-    const sent = await sendApart({ library, jobs, endpoint: wire.endpoint, queueUrl });
+    const { told, ...sent } = await sendApart({
+      library,
+      jobs,
+      endpoint: proxy.endpoint,
+      queueUrl,
+    });
     const messages = await receiveAll(aws.sqs, queueUrl);
-    return judged({ library, fault_rate: faultRate, jobs }, sent, messages, faults);
+    const { requests, failedEntries, lostAnswers } = accountOf(proxy);
+    return {
+      ...{ library, fault_rate: faultRate, jobs, requests },
+      requests_per_job: rounded(requests / jobs),
+      failed_entries: failedEntries,
+      ...judgeSentJobs({ jobs, told, messages, calls, lostAnswers }),
+      heap_growth: rounded((sent.heapBytes.get(LAST_TENTH) ?? 0) / (sent.heapBytes.get(3) ?? 0)),
+      jobs_per_second: Math.round((jobs / sent.tookMs) * 1_000),
+    };
   } finally {
     await aws.close();
   }
+}
+
+/** More than any run asks for. */
+const LOG_LIMIT = 1_000_000;
+const LAST_TENTH = 10;
+
+function sentIds({ entries }: RequestAnswered): string[] {
+  return entries.flatMap(({ messageId, outcome }) =>
+    outcome === "sent" && messageId !== undefined ? [messageId] : [],
+  );
 }
 
 interface Sent {
@@ -118,13 +141,10 @@ function sendApart(orders: SendOrders): Promise<Sent> {
   });
 }
 
-/** The ids of the messages of each job, by its number. */
-type Messages = ReadonlyMap<number, readonly string[]>;
-
 const READERS = 4;
 const LONGEST_VISIBILITY_SECONDS = 43_200;
 
-async function receiveAll(client: SQSClient, QueueUrl: string): Promise<Messages> {
+async function receiveAll(client: SQSClient, QueueUrl: string): Promise<SentJobs["messages"]> {
   const messages = new Map<number, string[]>();
   const read = async () => {
     for (;;) {
@@ -147,38 +167,6 @@ async function receiveAll(client: SQSClient, QueueUrl: string): Promise<Messages
 
 function jobOf(body: string): number {
   return Number((JSON.parse(body).job_id as string).slice("job-".length));
-}
-
-/** Compares what the sender was told with what the queue has. */
-function judged(
-  setting: Pick<ProducerRow, "library" | "fault_rate" | "jobs">,
-  { told, heapBytes, tookMs }: Sent,
-  messages: Messages,
-  faults: SendingFaults,
-): ProducerRow {
-  const counts = { missing: 0, duplicates: 0, needless_duplicates: 0, wrong_results: 0, untold: 0 };
-  for (let job = 0; job < setting.jobs; job += 1) {
-    const there = messages.get(job) ?? [];
-    const extra = Math.max(0, there.length - 1);
-    const one = told.get(job) ?? { kind: "unknown" };
-    if (there.length === 0) counts.missing += 1;
-    counts.duplicates += extra;
-    counts.needless_duplicates += Math.max(0, extra - faults.lostAnswers(`job-${job}`));
-    if (one.kind === "unknown") counts.untold += 1;
-    const isWrong =
-      (one.kind === "sent" && !there.includes(one.messageId ?? there[0] ?? "")) ||
-      (one.kind === "not-sent" && there.length > 0);
-    if (isWrong) counts.wrong_results += 1;
-  }
-  return {
-    ...setting,
-    requests: faults.requests,
-    requests_per_job: rounded(faults.requests / setting.jobs),
-    failed_entries: faults.failedEntries,
-    ...counts,
-    heap_growth: rounded((heapBytes.get(10) ?? 0) / (heapBytes.get(3) ?? 0)),
-    jobs_per_second: Math.round((setting.jobs / tookMs) * 1_000),
-  };
 }
 
 function rounded(value: number): number {

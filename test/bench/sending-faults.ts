@@ -1,61 +1,52 @@
-/** Faults that meet requests to send, by chance from a seed, and an account of them. */
+/** Faults that meet requests to send, as a plan for the fault proxy, and an account of what came of them. */
 
-import type { WireRule, WireVerdict } from "./tapped-wire.ts";
+import type { Fault, FaultPlan, FaultProxy, ProxiedRequest } from "@leasehold/local-aws";
 
-/** What went wrong on one wire. */
-export interface SendingFaults {
-  readonly rule: WireRule;
-  /** To send, as they left the sender. */
+/**
+ * All that ends by itself: a call that nobody answers would hold a sender up for its own patience,
+ * and the SDK's is endless.
+ */
+const FAULTS: readonly Fault[] = [
+  { kind: "throttle" },
+  { kind: "server-error", side: "before" },
+  { kind: "server-error", side: "after" },
+  { kind: "reset", side: "before" },
+  { kind: "reset", side: "after" },
+  { kind: "failed-entries" },
+];
+
+/** @param rate - from 0 to 1; each kind of fault makes an equal part of it */
+export function sendingFaults(rate: number): FaultPlan {
+  const each = rate / FAULTS.length;
+  // A rule is asked only when those before it let the request pass.
+  return { rules: FAULTS.map((fault, nth) => ({ fault, chance: each / (1 - nth * each) })) };
+}
+
+/** What a sender asked and what the faults made of it. */
+export interface SendingAccount {
+  /** As they left the sender, whether or not they arrived. */
   readonly requests: number;
-  /** Entries that failed alone. */
+  /** Entries that failed alone, in a call that went well. */
   readonly failedEntries: number;
-  /** How often a job was in a call that was done and not answered. */
-  lostAnswers(jobId: string): number;
+  /** Calls that were done, and the sender was told nothing or something else. */
+  readonly lostAnswers: number;
 }
 
-const KINDS = ["refuse", "cut", "lose-answer", "fail-entries"] as const;
-
-/** @param faultRate - from 0 to 1; each kind of fault makes an equal part of it */
-export function sendingFaults(faultRate: number): SendingFaults {
-  const lost = new Map<string, number>();
-  let requests = 0;
-  let failedEntries = 0;
-  const rule: WireRule = ({ action, entries }) => {
-    if (!action.startsWith("SendMessage")) return "pass";
-    requests += 1;
-    const verdict = verdictOf(requests, faultRate);
-    if (verdict === "fail-entries") failedEntries += Math.ceil(entries.length / 2);
-    if (verdict === "lose-answer") {
-      for (const { MessageBody = "" } of entries) {
-        const { job_id: jobId } = JSON.parse(MessageBody) as { readonly job_id: string };
-        lost.set(jobId, (lost.get(jobId) ?? 0) + 1);
-      }
-    }
-    return verdict;
-  };
+/** Counts what came by the proxy. */
+export function accountOf({ log }: Pick<FaultProxy, "log">): SendingAccount {
+  const sends = log.filter(({ action }) => action.startsWith("SendMessage"));
   return {
-    rule,
-    get requests() {
-      return requests;
-    },
-    get failedEntries() {
-      return failedEntries;
-    },
-    lostAnswers: (jobId) => lost.get(jobId) ?? 0,
+    requests: sends.length,
+    failedEntries: sends.reduce((sum, request) => sum + failedEntries(request), 0),
+    lostAnswers: sends.filter(isAnswerLost).length,
   };
 }
 
-/** The same for the same request in every run. */
-function verdictOf(request: number, faultRate: number): WireVerdict {
-  const chance = unit(request);
-  if (chance >= faultRate) return "pass";
-  return KINDS[Math.floor((chance / faultRate) * KINDS.length)] ?? "pass";
+function failedEntries({ fault, entries }: ProxiedRequest): number {
+  if (fault?.kind !== "failed-entries") return 0;
+  return entries.filter(({ outcome }) => outcome !== "ok").length;
 }
 
-/** In [0, 1): an integer hash, so that neighbours are far apart. */
-function unit(value: number): number {
-  let hash = Math.imul(value, 0x9e3779b1) ^ 0x51ed270b;
-  hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+function isAnswerLost({ fault }: ProxiedRequest): boolean {
+  return (fault?.kind === "server-error" || fault?.kind === "reset") && fault.side === "after";
 }

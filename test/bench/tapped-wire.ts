@@ -1,4 +1,4 @@
-/** The wire between one program and SQS, which can hold back, refuse, cut, and lose what it carries. */
+/** The wire between one program and SQS, which can hold a request back or refuse it. */
 
 import {
   createServer,
@@ -16,30 +16,10 @@ export interface WireRequest {
   readonly isExtension: boolean;
   /** How many of its kind (extensions, all others) came by before it. */
   readonly earlier: number;
-  /** The entries of a batch as they were sent; none of any other request. */
-  readonly entries: readonly BatchEntry[];
 }
 
-/** One entry of a batch. */
-export interface BatchEntry {
-  readonly Id: string;
-  readonly MessageBody?: string;
-}
-
-/**
- * What happens to a request: it passes, passes later, is answered with 503 or cut off and never
- * arrives, loses its answer, or only every second entry arrives and the others fail.
- */
-export type WireVerdict =
-  | "pass"
-  | "refuse"
-  | "cut"
-  | "lose-answer"
-  | "fail-entries"
-  | { readonly holdMs: number };
-
-/** Asked of each request. */
-export type WireRule = (request: WireRequest) => WireVerdict;
+/** What happens to a request: it passes, passes later, or is answered with 503 and never arrives. */
+export type WireRule = (request: WireRequest) => "pass" | "refuse" | { readonly holdMs: number };
 
 /** A proxy in front of one endpoint. */
 export interface TappedWire extends AsyncDisposable {
@@ -60,11 +40,8 @@ export async function tapWire(target: string, rule: WireRule): Promise<TappedWir
     const body = await bodyOf(incoming);
     const verdict = rule(readRequest(incoming.headers, body, seen));
     if (verdict === "refuse") return void refuse(response);
-    if (verdict === "cut") return void response.destroy();
     const onward = { hostname, port, incoming, body };
     if (verdict === "pass") return void forward(onward, response);
-    if (verdict === "lose-answer") return void forward(onward, response, cutOff);
-    if (verdict === "fail-entries") return void failEntries(onward, response);
     held.resolve();
     // Also for a client that has gone meanwhile: what has left for SQS arrives there.
     const arrival = new Promise<void>((resolve) => setTimeout(resolve, verdict.holdMs)).then(() =>
@@ -101,14 +78,7 @@ function readRequest(
   const action = String(headers["x-amz-target"] ?? "").replace(/^AmazonSQS\./, "");
   const isExtension = action.startsWith("ChangeMessageVisibility") && makesLonger(body);
   const earlier = isExtension ? seen.extensions++ : seen.others++;
-  return { action, isExtension, earlier, entries: entriesOf(body) };
-}
-
-function entriesOf(body: Buffer): readonly BatchEntry[] {
-  const { Entries = [] } = JSON.parse(body.toString()) as {
-    readonly Entries?: readonly BatchEntry[];
-  };
-  return Entries;
+  return { action, isExtension, earlier };
 }
 
 function makesLonger(body: Buffer): boolean {
@@ -132,31 +102,16 @@ interface Forwarded {
   readonly body: Buffer;
 }
 
-/** What becomes of an answer. */
-type Answering = (answer: IncomingMessage, response: ServerResponse) => void;
-
-const handOn: Answering = (answer, response) => {
-  response.writeHead(answer.statusCode ?? 502, answer.headers);
-  answer.pipe(response);
-};
-
-const cutOff: Answering = (answer, response) => {
-  answer.resume();
-  response.destroy();
-};
-
 /** Resolves when the answer has come, whether or not there is somebody to take it. */
 function forward(
   { hostname, port, incoming, body }: Forwarded,
   response: ServerResponse,
-  answerWith: Answering = handOn,
 ): Promise<void> {
   const { method, url: path, headers } = incoming;
   const { promise, resolve } = Promise.withResolvers<void>();
-  const length = { "content-length": String(body.length) };
-  const options = { hostname, port, method, path, headers: { ...headers, ...length } };
-  const onward = request(options, (answer) => {
-    answerWith(answer, response);
+  const onward = request({ hostname, port, method, path, headers }, (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(response);
     resolve();
   });
   onward.on("error", () => {
@@ -165,24 +120,4 @@ function forward(
   });
   onward.end(body);
   return promise;
-}
-
-/** Lets every second entry arrive, from the second on, and reports the others as failed for now. */
-function failEntries(onward: Forwarded, response: ServerResponse): void {
-  const entries = entriesOf(onward.body);
-  const failed = entries
-    .filter((_entry, index) => index % 2 === 0)
-    .map(({ Id }) => ({ Id, Code: "InternalError", SenderFault: false, Message: "on the wire" }));
-  const arriving = entries.filter((_entry, index) => index % 2 === 1);
-  const answer = (Successful: unknown) => {
-    response.writeHead(200, { "content-type": "application/x-amz-json-1.0" });
-    response.end(JSON.stringify({ Successful, Failed: failed }));
-  };
-  if (arriving.length === 0) return void answer([]);
-  const input = { ...JSON.parse(onward.body.toString()), Entries: arriving };
-  const body = Buffer.from(JSON.stringify(input));
-  void forward({ ...onward, body }, response, async (arrived) => {
-    const { Successful } = JSON.parse((await bodyOf(arrived)).toString());
-    answer(Successful);
-  });
 }
