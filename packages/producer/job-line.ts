@@ -134,8 +134,9 @@ export class JobLine {
       if (!pending.isOpen) return;
       const prepared = await prepareJob(job, facts);
       if (prepared.kind === "refused") return pending.end(prepared);
+      if (!pending.isOpen) return;
       const { identity, entry, claim } = prepared;
-      if (job.jobId === undefined) {
+      if (!job.jobId) {
         this.#parts.madeUpIds.note(identity.jobType, identity.tenantId, identity.jobId);
       }
       pending.occupy(entry.bytes + (claim?.ref.bytes ?? 0));

@@ -72,7 +72,10 @@ export interface ProducerArguments extends SendTarget {
    * @defaultValue such jobs are refused
    */
   readonly claimCheck?: PayloadStore;
-  /** Told of what works and should be otherwise. @defaultValue Node's warnings, once each */
+  /**
+   * Told of what works and should be otherwise; must not throw.
+   * @defaultValue Node's warnings, once for each type of job
+   */
   readonly onEvent?: (event: ProducerEvent) => void;
   /** 0 up to 1, for the pauses. @defaultValue Math.random */
   readonly random?: () => number;

@@ -133,6 +133,20 @@ describe("a full buffer", () => {
     expect(sqs.calls()).toEqual([["a", "b"]]);
   });
 
+  test("takes more at once than it has room for", async () => {
+    const { sqs, producer } = await setup({ maxBuffered: 7, lingerMs: 60_000 });
+    const jobs = Array.from({ length: 57 }, (_, n) => ({
+      ...{ type: "a.b", tenantId: "acme", jobId: `j${n}`, payload: null },
+    }));
+
+    const results = await producer.sendMany(jobs);
+
+    expect(results.map((result) => result.kind === "sent" && result.jobId)).toEqual(
+      jobs.map(({ jobId }) => jobId),
+    );
+    expect(sqs.calls().flat()).toHaveLength(57);
+  });
+
   test("refuses at once when told so, and takes jobs again when there is room", async () => {
     const { answers, letGo } = held();
     const { sqs, send } = await setup({ maxBuffered: 2, whenFull: "refuse" }, answers);
