@@ -26,6 +26,8 @@ async function run({ library, jobs, endpoint, queueUrl }: SendOrders): Promise<v
     endpoint,
     region: "us-east-1",
     credentials: { accessKeyId: "test", secretAccessKey: "test" },
+    // Many callers of the peer wait for a socket; the SDK need not say so every time.
+    requestHandler: { socketAcquisitionWarningTimeout: 600_000 },
     // Leasehold tries again by itself; the peer leaves that to the SDK, which does so twice.
     ...(library.startsWith("leasehold") ? { maxAttempts: 1 } : {}),
   });

@@ -21,7 +21,10 @@ export interface SentJobsVerdict {
   readonly missing: number;
   /** Messages beyond the first of each job. */
   readonly duplicates: number;
-  /** Of these, what came by calls that were answered, and calls without an answer that none lost. */
+  /**
+   * As far as the sender was told: messages of these by calls that were answered, and calls without
+   * an answer that no fault lost. A library that keeps answers to itself has some, too.
+   */
   readonly needless_duplicates: number;
   /** Told as sent and not there by this id, or told as not sent and there. */
   readonly wrong_results: number;
