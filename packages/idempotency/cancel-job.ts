@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { Clock } from "@leasehold/clock";
-import type { EndReason, JobIdentity } from "@leasehold/job";
+import type { GivenUp, JobIdentity } from "@leasehold/job";
 import { ResolveRefusedError } from "./errors.ts";
 import { type JobRecord, openEffects } from "./ledger-record.ts";
 import type { LedgerStore, LedgerWrite } from "./ledger-store.ts";
@@ -43,7 +43,7 @@ export async function cancelJob(
   job: JobIdentity,
   reason: string,
 ): Promise<Cancelled> {
-  const why: EndReason = { code: "cancelled", detail: reason };
+  const why: GivenUp = { code: "cancelled", detail: reason };
   const expiresAtMs = Math.ceil((clock.wallMs() + retentionMs) / 1_000) * 1_000;
   let seen = await store.read(job);
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
@@ -72,7 +72,7 @@ async function expire(
   return { kind: "cancelled", openEffects: open };
 }
 
-function newRecord(job: JobIdentity, reason: EndReason, nowMs: number): LedgerWrite {
+function newRecord(job: JobIdentity, reason: GivenUp, nowMs: number): LedgerWrite {
   const owner = `operator:${randomUUID()}`;
   const nobody = { messageId: "", receiveCount: 0, payloadHash: "", leaseUntilMs: 0 };
   return cancelNew({ job, owner, nowMs, ...nobody }, reason);

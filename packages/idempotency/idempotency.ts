@@ -77,8 +77,9 @@ class StoredLedger implements Ledger {
   async open(request: OpenRequest): Promise<JobOpening> {
     const session = new LedgerSession(this.#parts, { ...request, job: identityOf(request.job) });
     const opener = new JobOpener(session);
-    const { receiveCount, guard, checkpoints } = request;
-    const isEager = receiveCount >= 2 || guard === true || checkpoints === true;
+    const { receiveCount, retry, guard, checkpoints } = request;
+    const isAgain = receiveCount >= 2 || retry === true;
+    const isEager = isAgain || guard === true || checkpoints === true;
     const outcome = isEager ? await opener.open() : undefined;
     if (outcome === undefined || outcome.kind === "draining") return new OpenedJob(session, opener);
     return outcome;

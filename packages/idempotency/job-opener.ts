@@ -1,6 +1,6 @@
 /** Opens a job in the store: makes its record or takes the next epoch, or says why it may not. */
 
-import type { ControlOutcome, JobHistory } from "@leasehold/job";
+import type { AttemptHistory, ControlOutcome } from "@leasehold/job";
 import { patched } from "./apply-write.ts";
 import { contentHash } from "./effect-key.ts";
 import type { EffectRecord, JobRecord } from "./ledger-record.ts";
@@ -128,7 +128,7 @@ export class JobOpener {
 }
 
 /** A dead job that is opened again starts anew. */
-function historyOf(seen: JobRecord | undefined): JobHistory | undefined {
+function historyOf(seen: JobRecord | undefined): AttemptHistory | undefined {
   if (seen === undefined || seen.state === "dead") return undefined;
   const { failures, interruptions, putOffs, starts, endings } = seen;
   return { failures, interruptions, putOffs, crashes: Math.max(0, starts - endings) };

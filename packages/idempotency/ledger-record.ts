@@ -10,7 +10,7 @@
  * nonce and the same provider key. A late word that it has happened makes it `done` from any state.
  */
 
-import type { EndReason, JobIdentity, MessageCopy } from "@leasehold/job";
+import type { GivenUp, JobIdentity, MessageCopy } from "@leasehold/job";
 
 /**
  * Where a job stands. `done` is final but for an effect that turns out to have happened although
@@ -118,7 +118,7 @@ export interface JobRecord extends JobIdentity {
   /** JSON; of a done job. */
   readonly result?: string;
   /** Why it is dead or cancelled. */
-  readonly reason?: EndReason;
+  readonly reason?: GivenUp;
   /** An operator said that nothing happened before this record was made. */
   readonly vouched?: true;
   readonly parked?: Parked;

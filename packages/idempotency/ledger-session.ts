@@ -1,10 +1,10 @@
 /** One opening of one job: its fence, its view of the record, and the outcome it has come to. */
 
 import {
+  type AttemptHistory,
   type ControlOutcome,
   ControlOutcomeError,
   type EffectSurroundings,
-  type JobHistory,
   type JobIdentity,
   type OpenRequest,
 } from "@leasehold/job";
@@ -16,7 +16,7 @@ import { isOpenEffect, type JobRecord } from "./ledger-record.ts";
 import type { LedgerWrite, WriteAnswer } from "./ledger-store.ts";
 import { isTooOldToProve, whyDead } from "./opening-decision.ts";
 
-const NO_HISTORY: JobHistory = { failures: 0, interruptions: 0, crashes: 0, putOffs: 0 };
+const NO_HISTORY: AttemptHistory = { failures: 0, interruptions: 0, crashes: 0, putOffs: 0 };
 
 /** One opening of one job; lazily opened ones have no record until their first effect. */
 export class LedgerSession {
@@ -27,7 +27,7 @@ export class LedgerSession {
   /** Effects that a lost write may have started. */
   readonly #maybeStarted = new Set<string>();
   #record: JobRecord | undefined;
-  #history: JobHistory = NO_HISTORY;
+  #history: AttemptHistory = NO_HISTORY;
   #outcome: ControlOutcome | undefined;
   #isClosed = false;
 
@@ -46,7 +46,7 @@ export class LedgerSession {
     return this.#record;
   }
 
-  get history(): JobHistory {
+  get history(): AttemptHistory {
     return this.#history;
   }
 
@@ -80,7 +80,7 @@ export class LedgerSession {
   }
 
   /** The job is open in the store, by this opening. */
-  opened(record: JobRecord, history: JobHistory = NO_HISTORY): void {
+  opened(record: JobRecord, history: AttemptHistory = NO_HISTORY): void {
     this.#record = record;
     this.#history = history;
   }

@@ -1,12 +1,12 @@
 /** A job open in the ledger: once, checkpoint, heartbeat, and the ways to end it. */
 
 import {
+  type AttemptHistory,
   type ControlOutcome,
   ControlOutcomeError,
   type EndAnswer,
   type JobCheckpoint,
   type JobEndingNote,
-  type JobHistory,
   type Once,
   type OpenJob,
 } from "@leasehold/job";
@@ -37,7 +37,7 @@ export class OpenedJob implements OpenJob {
     this.checkpoint = { load: () => this.#load(), save: (value) => this.#save(value) };
   }
 
-  get history(): JobHistory {
+  get history(): AttemptHistory {
     return this.#session.history;
   }
 

@@ -1,6 +1,6 @@
 /** Whether this delivery may open the job, from its record. Pure. */
 
-import type { EndReason } from "@leasehold/job";
+import type { GivenUp } from "@leasehold/job";
 import type { JobRecord } from "./ledger-record.ts";
 
 /** What a delivery says of itself. */
@@ -25,7 +25,7 @@ export type OpeningDecision =
   | { readonly kind: "done" }
   | { readonly kind: "parked" }
   | { readonly kind: "cancelled" }
-  | { readonly kind: "dead"; readonly reason: EndReason };
+  | { readonly kind: "dead"; readonly reason: GivenUp };
 
 /**
  * Whether the job may be opened.
@@ -50,12 +50,14 @@ export function decideOpening(record: JobRecord, claim: Claim): OpeningDecision 
 }
 
 /** Why a dead job is dead. */
-export function whyDead({ reason }: JobRecord): EndReason {
+export function whyDead({ reason }: JobRecord): GivenUp {
   return reason ?? { code: "given-up", detail: "its record does not say why" };
 }
 
 function decideOpen(record: JobRecord, claim: Claim): OpeningDecision {
   const { messageId, receiveCount, nowMs, ledgerSkewMs, longestBusyMs } = claim;
+  // Its worker has said that it ended: nobody is at it, whichever delivery this is.
+  if (record.leaseUntilMs === 0) return { kind: "open", nextGeneration: false };
   if (messageId === record.messageId) {
     if (receiveCount < record.receiveCount) return { kind: "fenced" };
     if (receiveCount > record.receiveCount) return { kind: "open", nextGeneration: false };

@@ -1,6 +1,6 @@
 /** The writes that make or open a record. Pure. */
 
-import type { EndReason, JobIdentity } from "@leasehold/job";
+import type { GivenUp, JobIdentity } from "@leasehold/job";
 import type { EffectRecord, JobRecord, Parked } from "./ledger-record.ts";
 import type { EffectCondition, LedgerWrite } from "./ledger-store.ts";
 
@@ -98,7 +98,7 @@ export function endNew(opening: Opening, ended: LedgerWrite["patch"]["set"]): Le
 }
 
 /** The record of a job that is cancelled before it came. */
-export function cancelNew(opening: Opening, reason: EndReason): LedgerWrite {
+export function cancelNew(opening: Opening, reason: GivenUp): LedgerWrite {
   const opened = openNew(opening);
   const cancelled = { state: "cancelled", reason, starts: 0 } as const;
   return { ...opened, name: "cancel", patch: { set: { ...opened.patch.set, ...cancelled } } };

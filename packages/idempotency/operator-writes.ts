@@ -1,6 +1,6 @@
 /** The writes that leave a job to an operator, and an operator's own. Pure. */
 
-import type { EndReason, JobIdentity } from "@leasehold/job";
+import type { GivenUp, JobIdentity } from "@leasehold/job";
 import { type Fence, fenced } from "./fence.ts";
 import type { EffectRecord, JobRecord, Parked, Resolution, StoredResult } from "./ledger-record.ts";
 import type { LedgerWrite } from "./ledger-store.ts";
@@ -72,7 +72,7 @@ export function parkJob(
 }
 
 /** An operator's cancellation. Nothing is started afterwards; what was started may still complete. */
-export function cancel(seen: JobRecord, reason: EndReason, nowMs: number): LedgerWrite {
+export function cancel(seen: JobRecord, reason: GivenUp, nowMs: number): LedgerWrite {
   return {
     name: "cancel",
     job: seen,

@@ -1,6 +1,6 @@
 /** Records how a run ended, and says whether its message may be acked. */
 
-import type { ControlOutcome, EndAnswer, EndReason, JobEndingNote } from "@leasehold/job";
+import type { ControlOutcome, EndAnswer, GivenUp, JobEndingNote } from "@leasehold/job";
 import { toJson } from "./effect-key.ts";
 import type { JobOpener } from "./job-opener.ts";
 import { isOpenEffect, type JobRecord, openEffects } from "./ledger-record.ts";
@@ -92,7 +92,7 @@ export class RunEnding {
   }
 
   /** Without a record there is nothing that a later delivery could mistake for unfinished work. */
-  async #giveUp(reason: EndReason): Promise<EndAnswer> {
+  async #giveUp(reason: GivenUp): Promise<EndAnswer> {
     const { record } = this.#session;
     if (record === undefined) return { kind: "recorded" };
     const failures = record.failures + 1;

@@ -1,28 +1,8 @@
 /** Port: the record of a job that outlives its deliveries. */
 
+import type { AttemptHistory, GivenUp } from "./attempt-ledger.ts";
 import type { Once } from "./effect.ts";
 import type { JobIdentity } from "./identity.ts";
-
-/** What a job has been through in earlier deliveries; all 0 for one that was never seen. */
-export interface JobHistory {
-  readonly failures: number;
-  /** Since progress was last saved. */
-  readonly interruptions: number;
-  /** Recorded starts of which no ending was recorded: their worker died, or lost its lease. */
-  readonly crashes: number;
-  /** Put off without having failed: `RetryLaterError`, busy, store down. */
-  readonly putOffs: number;
-}
-
-/** Why a job was given up or cancelled. */
-export interface EndReason {
-  /** A stable word, for example `"attempts-exhausted"`. */
-  readonly code: string;
-  /** One sentence for an operator; never a payload. */
-  readonly detail: string;
-  /** How the tries went, by a stable word each. */
-  readonly counts?: Readonly<Record<string, number>>;
-}
 
 /**
  * Why a job ends here and now, whatever its handler catches or returns. None of them is a failure.
@@ -45,7 +25,7 @@ export type ControlOutcome =
   | { readonly kind: "store-down" }
   | { readonly kind: "done" }
   | { readonly kind: "cancelled" }
-  | { readonly kind: "dead"; readonly reason: EndReason };
+  | { readonly kind: "dead"; readonly reason: GivenUp };
 
 /** A message as it came, so that it can be sent again. */
 export interface MessageCopy {
@@ -86,7 +66,13 @@ export interface EffectSurroundings {
 export interface OpenRequest {
   readonly job: JobIdentity;
   readonly messageId: string;
+  /**
+   * As SQS says. Unlike that of an `AttemptDelivery` it counts no tries on the same lease: a larger
+   * one is proof that the lease of an earlier delivery has ended.
+   */
   readonly receiveCount: number;
+  /** A further try on the same lease (FIFO): what became of the earlier ones is loaded. @defaultValue false */
+  readonly retry?: boolean;
   /** Without them attempts are counted and nothing more: `once` refuses. */
   readonly surroundings?: EffectSurroundings;
   /** Every delivery is recorded before its handler starts. @defaultValue false */
@@ -105,7 +91,7 @@ export type JobEndingNote =
   | { readonly kind: "interrupted" }
   | { readonly kind: "put-off" }
   /** The job is dead: nothing will try it again but a redrive. */
-  | { readonly kind: "given-up"; readonly reason: EndReason }
+  | { readonly kind: "given-up"; readonly reason: GivenUp }
   /** Nobody's doing: neither failure nor interruption. */
   | { readonly kind: "uncounted" };
 
@@ -134,7 +120,7 @@ export interface JobCheckpoint {
 /** A job open in the ledger: its effects, its progress, and how its run ends. */
 export interface OpenJob {
   readonly kind: "open";
-  readonly history: JobHistory;
+  readonly history: AttemptHistory;
   /** @throws ControlOutcomeError, RejectedError, or whatever `run` threw */
   readonly once: Once;
   readonly checkpoint: JobCheckpoint;

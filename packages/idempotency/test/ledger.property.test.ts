@@ -25,7 +25,7 @@ const SEEN_PER_SCHEDULE: Readonly<Partial<Record<Sight, number>>> = {
   crashes: 0.05,
   declined: 0.05,
   redrives: 0.01,
-  cancels: 0.05,
+  cancels: 0.01,
 };
 
 const seen = new Map<string, number>();

@@ -42,6 +42,14 @@ describe("decideOpening", () => {
     }
   });
 
+  test("opens for any delivery once the worker has said that it ended", () => {
+    const ended = recordOf({ leaseUntilMs: 0 });
+    for (const receiveCount of [1, 3, 4]) {
+      const decision = decideOpening(ended, { ...claim, receiveCount, nowMs: 1 });
+      expect(decision).toEqual({ kind: "open", nextGeneration: false });
+    }
+  });
+
   test("puts off until then at the earliest, also beyond the longest wait", () => {
     const far = recordOf({ leaseUntilMs: AT + 2_000_000 });
     const decision = decideOpening(far, { ...claim, messageId: "m-2" });

@@ -25,7 +25,7 @@ describe("opening a job", () => {
     expect([store.writes, store.reads]).toEqual([[], 0]);
   });
 
-  test.each([[{ guard: true }], [{ checkpoints: true }], [{ receiveCount: 2 }]])(
+  test.each([[{ guard: true }], [{ checkpoints: true }], [{ receiveCount: 2 }], [{ retry: true }]])(
     "is recorded before the handler starts with %j",
     async (more) => {
       const { open, store } = setup();
