@@ -101,7 +101,7 @@ function runTest(tree: MutantTree, { file, test, report }: FieldCase): Promise<b
 
 function runVitest({ folder }: MutantTree, args: readonly string[]): Promise<boolean> {
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
-  const env = { ...process.env, LEASEHOLD_LEDGER_SCHEDULES: String(SCHEDULES) };
+  const env = { ...process.env, LEDGER_SCHEDULES: String(SCHEDULES) };
   const child = spawn(process.execPath, [vitest, "run", ...args], {
     ...{ cwd: folder, stdio: "ignore", env },
   });

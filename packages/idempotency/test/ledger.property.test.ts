@@ -8,8 +8,8 @@ import {
 import { PowertoolsWorld } from "./simulation/powertools-world.ts";
 
 /** Schedules for each policy. CI runs 20,000; a seed that failed is run alone by count 1. */
-const SCHEDULES = Number(process.env["LEASEHOLD_LEDGER_SCHEDULES"] ?? 300);
-const FIRST_SEED = Number(process.env["LEASEHOLD_LEDGER_SEED"] ?? 1);
+const SCHEDULES = Number(process.env["LEDGER_SCHEDULES"] ?? 300);
+const FIRST_SEED = Number(process.env["LEDGER_SEED"] ?? 1);
 const WITHIN_MS = 60_000 + SCHEDULES * 50;
 
 const policies = ["replay", "query", "park", "rerun"] as const;
@@ -39,7 +39,7 @@ async function runAll(policy: Policy, judge: (report: ScheduleReport) => void): 
         seen.set(sight, (seen.get(sight) ?? 0) + count);
       }
     } catch (cause) {
-      const again = `LEASEHOLD_LEDGER_SEED=${seed} LEASEHOLD_LEDGER_SCHEDULES=1`;
+      const again = `LEDGER_SEED=${seed} LEDGER_SCHEDULES=1`;
       throw new Error(`policy ${policy}, ${again}: ${(cause as Error).message}`, { cause });
     }
   }
