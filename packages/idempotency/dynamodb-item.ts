@@ -56,7 +56,7 @@ const JSON_TEXT = (attribute: string): Codec => ({
   read: ({ S }) => JSON.parse(S as string),
 });
 
-/** How each field is kept. `parked` takes two more attributes: see `parkedAttributes`. */
+/** How each field is kept. `parked` takes more than one attribute: see `parkedAttributes`. */
 const CODECS: Readonly<Record<Exclude<RecordField, "parked">, Codec>> = {
   state: {
     attribute: "state",
@@ -96,6 +96,7 @@ export const PARK_TOKEN = "parkToken";
 /** Only a parked job has it, so only parked jobs are in the index. */
 export const PARKED_AT = "parkedAt";
 const PARKED = "parked";
+const MESSAGE = "message";
 
 /** The attributes that a field is written to. */
 export function fieldAttributes(field: RecordField, value: unknown): Item {
@@ -106,34 +107,32 @@ export function fieldAttributes(field: RecordField, value: unknown): Item {
 
 /** The attributes that go when a field goes. */
 export function fieldAttributeNames(field: RecordField): readonly string[] {
-  if (field === "parked") return [PARKED, PARKED_AT, PARK_TOKEN];
+  if (field === "parked") return [PARKED, PARKED_AT, PARK_TOKEN, MESSAGE];
   return [CODECS[field].attribute];
 }
 
+/** The message lies in an attribute of its own, as the text that was measured. */
 function parkedAttributes({ atMs, token, message, ...rest }: Parked): Item {
+  const isInline = message.kind === "inline";
+  const about = isInline ? rest : { ...rest, messageAt: message.at };
   return {
     [PARKED_AT]: { N: String(atMs) },
     [PARK_TOKEN]: { S: token },
-    [PARKED]: { S: JSON.stringify({ ...rest, message: toText(message) }) },
+    [PARKED]: { S: JSON.stringify(about) },
+    ...(isInline && { [MESSAGE]: { S: messageText(message.message) } }),
   };
 }
 
 function readParked(item: Item): Parked | undefined {
   const parked = item[PARKED]?.S;
   if (parked === undefined) return undefined;
-  const { message, ...rest } = JSON.parse(parked);
-  const atMs = Number(item[PARKED_AT]?.N);
-  return { ...rest, atMs, token: item[PARK_TOKEN]?.S ?? "", message: fromText(message) };
-}
-
-/** The message as text: JSON knows no bytes. */
-function toText(stored: StoredMessage): unknown {
-  return stored.kind === "reference" ? stored : { ...stored, message: messageText(stored.message) };
-}
-
-function fromText(stored: { readonly kind: string; readonly message: string }): StoredMessage {
-  if (stored.kind === "reference") return stored as unknown as StoredMessage;
-  return { kind: "inline", message: readMessageText(stored.message) };
+  const { messageAt, ...rest } = JSON.parse(parked);
+  const text = item[MESSAGE]?.S;
+  const message: StoredMessage =
+    text === undefined || messageAt !== undefined
+      ? { kind: "reference", at: messageAt }
+      : { kind: "inline", message: readMessageText(text) };
+  return { ...rest, atMs: Number(item[PARKED_AT]?.N), token: item[PARK_TOKEN]?.S ?? "", message };
 }
 
 /** An effect as a map of short names, as an item of 400 KB may hold many. */

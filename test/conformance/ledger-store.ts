@@ -271,6 +271,26 @@ export function describeLedgerStore(
       expect((await store.read(job))?.effects).toEqual(effects);
     });
 
+    test("keeps a parked message of 256 KiB that is all quotes, and one that lies elsewhere", async () => {
+      const { store, job, fence } = await setup({ charge: started });
+      const body = '"'.repeat(128 * 1_024);
+      const big: Parked = {
+        ...parked,
+        message: { kind: "inline", message: { queue: "jobs", body, attributes: {} } },
+      };
+      const elsewhere: Parked = { ...parked, message: { kind: "reference", at: "r" } };
+      const park = async (how: Parked, condition: LedgerWrite["condition"]) => {
+        const patch = { set: { state: "parked", parked: how } } as const;
+        expect(await store.write({ name: "park", job, condition, patch })).toMatchObject({
+          kind: "applied",
+        });
+        return (await store.read(job))?.parked;
+      };
+      expect(await park(elsewhere, fence)).toEqual(elsewhere);
+      expect(await park(big, { parkToken: "park-1" })).toEqual(big);
+      expect(await park(elsewhere, { parkToken: "park-1" })).toEqual(elsewhere);
+    });
+
     test("lists parked jobs of a tenant, the oldest first, page by page, until they are not", async () => {
       const { store } = under;
       const tenant = `tenant-${run}-${jobs}`;
