@@ -8,5 +8,7 @@ export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
     testTimeout: 20_000,
+    // A core is otherwise kept free, which on two cores is half of the machine.
+    maxWorkers: "100%",
   },
 });
