@@ -2,9 +2,18 @@
 
 import { randomUUID } from "node:crypto";
 import type { Clock } from "@leasehold/clock";
-import type { JobIdentity, JobLedger, JobOpening, OpenRequest } from "@leasehold/job";
+import {
+  type JobIdentity,
+  type JobOpening,
+  type LedgerEvent,
+  type LedgerListener,
+  type OpenRequest,
+  parseJobId,
+  parseJobType,
+  parseTenantId,
+  type WorkerLedger,
+} from "@leasehold/job";
 import { JobOpener } from "./job-opener.ts";
-import type { LedgerEvent, LedgerListener } from "./ledger-event.ts";
 import type { LedgerParts } from "./ledger-parts.ts";
 import { LedgerSession } from "./ledger-session.ts";
 import type { LedgerStore } from "./ledger-store.ts";
@@ -32,14 +41,14 @@ export interface LedgerArguments {
 }
 
 /** The ledger of one process. */
-export interface Ledger extends JobLedger {
-  /** Completions that the store has not taken yet; they are tried on until `stop`. */
-  readonly unrecorded: number;
-  /** Resolves when there are none. */
-  idle(): Promise<void>;
-  /** The process ends: gives up, and reports, what the store has not taken. */
-  stop(): Promise<void>;
-}
+export type Ledger = WorkerLedger;
+
+/** A job that nobody sends; that its record is not there proves that the store answers. */
+const PROBE: JobIdentity = {
+  tenantId: parseTenantId("leasehold"),
+  jobId: parseJobId("probe"),
+  jobType: parseJobType("leasehold.probe"),
+};
 
 /**
  * The ledger of one process.
@@ -55,6 +64,8 @@ export function createLedger(args: LedgerArguments): Ledger {
 
 class StoredLedger implements Ledger {
   readonly #parts: LedgerParts;
+  readonly #store: LedgerStore;
+  readonly #listeners: LedgerListener[];
   readonly #stopping = new AbortController();
   readonly #pending = new Set<Promise<unknown>>();
 
@@ -64,11 +75,13 @@ class StoredLedger implements Ledger {
     const { longestPauseMs } = options;
     const random = args.random ?? Math.random;
     const stopping = this.#stopping.signal;
+    this.#store = args.store;
+    this.#listeners = args.onEvent === undefined ? [] : [args.onEvent];
     this.#parts = {
       store: new PatientStore({ store: args.store, clock, longestPauseMs, random, stopping }),
       ...{ clock, options, environment, workerId },
       ...(results !== undefined && { results }),
-      emit: (event: LedgerEvent) => args.onEvent?.(event),
+      emit: (event) => this.#emit(event),
       unique: args.unique ?? randomUUID,
       keep: (work) => this.#keep(work),
     };
@@ -96,6 +109,23 @@ class StoredLedger implements Ledger {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.idle();
+  }
+
+  async isReachable(): Promise<boolean> {
+    try {
+      await this.#store.read(PROBE);
+      return true;
+    } catch {
+      return false; // whatever it is, nothing can be recorded now
+    }
+  }
+
+  onEvent(listener: LedgerListener): void {
+    this.#listeners.push(listener);
+  }
+
+  #emit(event: LedgerEvent): void {
+    for (const listener of this.#listeners) listener(event);
   }
 
   #keep(work: Promise<unknown>): void {

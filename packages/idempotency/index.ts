@@ -1,5 +1,6 @@
 /** A side effect happens once: see `idempotency.ts`; for an operator: `parked-jobs.ts`. */
 
+export type { LedgerEvent, LedgerListener, ParkReason } from "@leasehold/job";
 export { type CancelArguments, type Cancelled, cancelJob } from "./cancel-job.ts";
 export { DynamodbLedgerStore, type DynamodbStoreArguments } from "./dynamodb-store.ts";
 export {
@@ -10,8 +11,7 @@ export {
   StoreUnavailableError,
 } from "./errors.ts";
 export { createLedger, type Ledger, type LedgerArguments } from "./idempotency.ts";
-export type { LedgerEvent, LedgerListener } from "./ledger-event.ts";
-export type { EffectRecord, JobRecord, JobState, Parked, ParkReason } from "./ledger-record.ts";
+export type { EffectRecord, JobRecord, JobState, Parked } from "./ledger-record.ts";
 export type {
   LedgerStore,
   LedgerWrite,

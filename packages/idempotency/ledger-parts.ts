@@ -1,7 +1,7 @@
 /** What all openings of a ledger have in common. */
 
 import type { Clock } from "@leasehold/clock";
-import type { LedgerListener } from "./ledger-event.ts";
+import type { LedgerListener } from "@leasehold/job";
 import type { ResolvedLedgerOptions } from "./options.ts";
 import type { PatientStore } from "./patient-store.ts";
 import type { ResultStore } from "./result-store.ts";

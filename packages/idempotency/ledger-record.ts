@@ -10,7 +10,7 @@
  * nonce and the same provider key. A late word that it has happened makes it `done` from any state.
  */
 
-import type { GivenUp, JobIdentity, MessageCopy } from "@leasehold/job";
+import type { GivenUp, JobIdentity, MessageCopy, ParkReason } from "@leasehold/job";
 
 /**
  * Where a job stands. `done` is final but for an effect that turns out to have happened although
@@ -65,14 +65,6 @@ export interface EffectRecord {
 export type StoredMessage =
   | { readonly kind: "inline"; readonly message: MessageCopy }
   | { readonly kind: "reference"; readonly at: string };
-
-/** Why a job waits for an operator. */
-export type ParkReason =
-  | "outcome-unknown"
-  /** Its record may have expired, or a restore of the table may have erased it. */
-  | "too-old"
-  /** An earlier attempt turned out to have happened after a later one had been rejected. */
-  | "applied-after-rejection";
 
 /** A job that waits for an operator; stays with the record until its message was sent again. */
 export interface Parked {

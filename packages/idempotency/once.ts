@@ -1,7 +1,13 @@
 /** Runs a side effect once: decides from its record, marks it started, has it run and recorded. */
 
 import { now } from "@leasehold/clock";
-import { type Effect, type Once, PermanentJobError, RejectedError } from "@leasehold/job";
+import {
+  type Effect,
+  type Once,
+  type ParkReason,
+  PermanentJobError,
+  RejectedError,
+} from "@leasehold/job";
 import {
   type AnyEffect,
   type Attempt,
@@ -15,7 +21,7 @@ import { checkEffect } from "./effect-rules.ts";
 import { startEffect, takeOver } from "./effect-writes.ts";
 import { LedgerUseError } from "./errors.ts";
 import type { JobOpener } from "./job-opener.ts";
-import type { EffectRecord, ParkReason } from "./ledger-record.ts";
+import type { EffectRecord } from "./ledger-record.ts";
 import type { LedgerSession } from "./ledger-session.ts";
 import { parkJob } from "./operator-writes.ts";
 import { parkedBy } from "./parking.ts";

@@ -41,6 +41,10 @@ export class OpenedJob implements OpenJob {
     return this.#session.history;
   }
 
+  get isDone(): boolean {
+    return this.#session.record?.state === "done";
+  }
+
   get outcome(): ControlOutcome | undefined {
     return this.#session.outcome;
   }

@@ -1,9 +1,9 @@
 /** What a parking write says, with the message that the job needs to go on. */
 
-import type { EffectSurroundings, JobIdentity } from "@leasehold/job";
+import type { EffectSurroundings, JobIdentity, ParkReason } from "@leasehold/job";
 import { sha256 } from "./effect-key.ts";
 import type { LedgerParts } from "./ledger-parts.ts";
-import type { Parked, ParkReason, StoredMessage } from "./ledger-record.ts";
+import type { Parked, StoredMessage } from "./ledger-record.ts";
 import { messageText, readMessageText } from "./message-text.ts";
 
 /** Which job is parked, and why. */

@@ -10,6 +10,20 @@ export class SenderMissingError extends Error {
   }
 }
 
+/** A handler wants an effect to happen once, or to keep its progress, and there is no job ledger. */
+export class LedgerMissingError extends Error {
+  override readonly name = "LedgerMissingError";
+  readonly code = "LEDGER_MISSING";
+
+  /** @param wanted - what the handler called, for example `"context.once"` */
+  constructor(wanted: string) {
+    super(
+      `${wanted} needs a job ledger, and this worker has none: configure one, for example ` +
+        'ledger: { kind: "dynamodb", ... } of the service',
+    );
+  }
+}
+
 /** The ledger of attempts did not answer in time. */
 export class LedgerTimeoutError extends Error {
   override readonly name = "LedgerTimeoutError";

@@ -2,10 +2,12 @@
 
 import type { JobIdentity } from "@leasehold/job";
 import type { LeaseRef } from "@leasehold/lease";
+import type { Attempt } from "./attempt.ts";
+import type { SchemaTimeoutError } from "./errors.ts";
 import type { Decision, HandlerOutcome } from "./job-ending.ts";
 import type { JobEvent } from "./job-event.ts";
 import type { RunContext } from "./run-context.ts";
-import { describeThrown } from "./thrown.ts";
+import { describeThrown, fieldOf } from "./thrown.ts";
 
 /** The part of `job.ended` that depends on the handler. */
 export type EndWords = Pick<
@@ -25,7 +27,13 @@ export async function callHandler(
   context: RunContext,
 ): Promise<HandlerOutcome> {
   try {
-    return { kind: "returned", saidDone: context.isDone(await call()) };
+    const returned = await call();
+    const saidDone = context.isDone(returned);
+    return {
+      kind: "returned",
+      saidDone,
+      result: saidDone ? fieldOf(returned, "result") : returned,
+    };
   } catch (thrown) {
     return { kind: "threw", thrown };
   }
@@ -54,4 +62,16 @@ export function wordsOf({ outcome, ending }: Decision, handler: HandlerOutcome):
     ...(handler.kind === "threw" ? { error: describeThrown(handler.thrown) } : {}),
     ...(ending.kind === "retry" ? { delayMs: ending.delayMs } : {}),
   };
+}
+
+/** What is told of a job whose schema has not answered. */
+export function unreadEvent(
+  about: { readonly lease: LeaseRef; readonly job: JobIdentity },
+  { number: attempt }: Attempt,
+  error: SchemaTimeoutError,
+  decision: Decision,
+): JobEvent {
+  const words = wordsOf(decision, { kind: "threw", thrown: error });
+  const durationMs = error.timeoutMs;
+  return { kind: "job.schema-timeout", ...about, attempt, durationMs, ...words };
 }

@@ -1,8 +1,8 @@
 /** Ack, retry when, dead-letter why, or release: from the outcome of a run and its history. Pure. */
 
-import type { AbortCause, AttemptEnding, AttemptHistory } from "@leasehold/job";
+import type { AbortCause, AttemptHistory, JobEndingNote } from "@leasehold/job";
 import type { DeadLetterReason, ReleaseClass } from "@leasehold/lease";
-import type { JobOutcome } from "./job-event.ts";
+import type { JobOutcome, StopWord } from "./job-event.ts";
 import { type BackoffPolicy, growingDelayMs, putOffDelayMs, retryDelayMs } from "./retry-delay.ts";
 import { type AttemptBudgets, reasonOf } from "./start-decision.ts";
 import { codeOf, describeThrown, fieldOf, isAbortPassedOn } from "./thrown.ts";
@@ -13,6 +13,8 @@ export type HandlerOutcome =
       readonly kind: "returned";
       /** Whether it returned what `context.done` gave it. */
       readonly saidDone: boolean;
+      /** What it returned, or said it has done. */
+      readonly result?: unknown;
     }
   | { readonly kind: "threw"; readonly thrown: unknown };
 
@@ -21,7 +23,9 @@ export type Ending =
   | { readonly kind: "ack" }
   | { readonly kind: "retry"; readonly delayMs: number }
   | { readonly kind: "dead-letter"; readonly reason: DeadLetterReason }
-  | { readonly kind: "release"; readonly delayMs: number; readonly class: ReleaseClass };
+  | { readonly kind: "release"; readonly delayMs: number; readonly class: ReleaseClass }
+  /** No call is made any more, not even an extension. */
+  | { readonly kind: "let-go"; readonly code: string };
 
 /** The ending, and the word for how the run went. */
 export interface Decision {
@@ -29,6 +33,8 @@ export interface Decision {
   readonly ending: Ending;
   /** The handler returned after its abort without a word on whether it had finished. */
   readonly quietReturn?: true;
+  /** Why the ledger ended it; with the outcome `stopped` only. */
+  readonly stop?: StopWord;
 }
 
 /** How a run went, those included that never came to be a job. */
@@ -52,11 +58,14 @@ export interface RunFacts {
   readonly random: number;
 }
 
-/** What the ledger of attempts is told of a run. */
-export function attemptEnding(outcome: RunOutcome, ending: Ending): AttemptEnding {
+/** What the ledger is told of a run. */
+export function attemptEnding(
+  { outcome, ending }: { readonly outcome: RunOutcome; readonly ending: Ending },
+  handler?: HandlerOutcome,
+): JobEndingNote {
   switch (outcome) {
     case "succeeded":
-      return { kind: "succeeded" };
+      return { kind: "succeeded", ...(handler?.kind === "returned" && resultOf(handler)) };
     case "failed":
       return { kind: "failed" };
     case "retry-later":
@@ -67,12 +76,17 @@ export function attemptEnding(outcome: RunOutcome, ending: Ending): AttemptEndin
       if (ending.kind !== "dead-letter") break;
       return { kind: "given-up", reason: ending.reason };
     case "lease-lost":
+    case "stopped":
     case "malformed":
     case "unknown-type":
     case "unstarted":
       break;
   }
   return { kind: "uncounted" };
+}
+
+function resultOf({ result }: { readonly result?: unknown }): { readonly result?: unknown } {
+  return result === undefined ? {} : { result };
 }
 
 /** No call is made for it; the lease knows that it was lost and only takes note of the run's end. */

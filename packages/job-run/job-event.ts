@@ -1,7 +1,10 @@
 /** What a run of a job reports. */
 
-import type { AbortCause, JobIdentity, LogFields } from "@leasehold/job";
+import type { AbortCause, ControlOutcome, JobIdentity, LogFields } from "@leasehold/job";
 import type { LeaseRef } from "@leasehold/lease";
+
+/** Why a ledger ended a run or kept it from starting; `unsettled`: effects of it are open. */
+export type StopWord = ControlOutcome["kind"] | "unsettled";
 
 /** How a run was settled, decided from its outcome. */
 export type JobOutcome =
@@ -16,7 +19,9 @@ export type JobOutcome =
   /** Stopped by the drain; released, no failure. */
   | "interrupted"
   /** The lease was lost under the run: nothing was settled. */
-  | "lease-lost";
+  | "lease-lost"
+  /** Ended by the job ledger, see `job.stopped`: neither a success nor a failure of the handler. */
+  | "stopped";
 
 /** Everything that a run reports; `job` is absent for a message that is no job. */
 export type JobEvent =
@@ -38,6 +43,21 @@ export type JobEvent =
       /** Message and name of what the handler threw; never a payload. */
       readonly error?: { readonly name: string; readonly message: string; readonly stack?: string };
       /** For `failed` and `retry-later`: when it is wanted again. */
+      readonly delayMs?: number;
+    }
+  /**
+   * The job ledger ended the run or kept it from starting. `busy`: another worker has it, or an effect
+   * has not settled. `fenced`, `lease-lost`: another may have it, so nothing is said to SQS any more.
+   * `parked`: an operator must decide. `draining`, `store-down`: no effect was begun. `done`,
+   * `cancelled`, `dead`: it had ended before. `unsettled`: the handler returned and effects are open.
+   */
+  | {
+      readonly kind: "job.stopped";
+      readonly lease: LeaseRef;
+      readonly job: JobIdentity;
+      readonly why: StopWord;
+      readonly during: "open" | "run";
+      /** When it is wanted again; absent when it is not. */
       readonly delayMs?: number;
     }
   | {

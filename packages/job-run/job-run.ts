@@ -1,24 +1,21 @@
 /** One job from its lease to its settlement. */
 
-import type { AbortCause, GivenUp, JobIdentity } from "@leasehold/job";
-import type { EndOutcome, Lease, ReleaseClass, Turn } from "@leasehold/lease";
-import type { Attempt } from "./attempt.ts";
+import type { AbortCause, JobIdentity } from "@leasehold/job";
+import type { Lease, ReleaseClass, Turn } from "@leasehold/lease";
+import type { Attempt, AttemptStart } from "./attempt.ts";
 import { beginAttempt, startOf, type WaitLimit } from "./attempt-start.ts";
-import { answersOf, callHandler, GIVEN_BACK, wordsOf } from "./handler-call.ts";
+import { GIVEN_BACK, unreadEvent } from "./handler-call.ts";
+import { HandlerRun } from "./handler-run.ts";
 import { inPlaceDelayMs, waitInPlace } from "./in-place.ts";
-import { attemptEnding, type Decision, type Ending, type RunOutcome } from "./job-ending.ts";
-import type { JobEvent } from "./job-event.ts";
-import { ageOf, checkMessage, identityOf, type JobReading, readMessage } from "./read-job.ts";
-import { openContext, type RunContext } from "./run-context.ts";
-import type { RunEnd, RunParts } from "./run-parts.ts";
+import type { Decision, Ending, HandlerOutcome, RunOutcome } from "./job-ending.ts";
+import { checkMessage, identityOf, type JobReading, readMessage } from "./read-job.ts";
+import { RunLedger } from "./run-ledger.ts";
+import type { RunEnd, RunParts, RunPhase } from "./run-parts.ts";
 import { settle } from "./settlement.ts";
 import { codeOf } from "./thrown.ts";
 import { decideTry } from "./try-decision.ts";
 import { turnAway } from "./turned-away.ts";
 import { awaitTurn } from "./waiting-turn.ts";
-
-/** Where a run stands; `held` until its turn has come or comes again, `ending` once all is decided. */
-export type RunPhase = "reading" | "held" | "running" | "ending" | "ended";
 
 type Reading<Kind> = Extract<JobReading, { readonly kind: Kind }>;
 
@@ -33,18 +30,19 @@ export class JobRun {
   /** The lease is settled, lost or given up. */
   readonly ended: Promise<RunEnd>;
   readonly #parts: RunParts;
+  readonly #ledger: RunLedger;
   readonly #worked = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<RunEnd>();
   #phase: RunPhase = "reading";
   #job: JobIdentity | undefined;
-  #attempt: Attempt | undefined;
-  #context: RunContext | undefined;
+  #work: HandlerRun | undefined;
   #isAbandoned = false;
   #hasIgnoredAbort = false;
 
   constructor(lease: Lease, parts: RunParts) {
     this.lease = lease;
     this.#parts = parts;
+    this.#ledger = new RunLedger(lease, parts);
     this.worked = this.#worked.promise;
     this.ended = this.#ended.promise;
     void this.#run();
@@ -61,7 +59,7 @@ export class JobRun {
 
   /** Whether the handler was called. */
   get started(): boolean {
-    return this.#context !== undefined;
+    return this.#work !== undefined;
   }
 
   /** Whether it was given up while its handler still ran. */
@@ -71,7 +69,7 @@ export class JobRun {
 
   /** Asks the handler to stop; does nothing when there is none that runs. */
   abort(cause: AbortCause): void {
-    if (this.#phase === "running") this.#context?.abort(cause);
+    if (this.#phase === "running") this.#work?.context.abort(cause);
   }
 
   /**
@@ -82,17 +80,13 @@ export class JobRun {
     if (this.#isAbandoned || this.#phase === "ending" || this.#phase === "ended") return;
     this.#isAbandoned = true;
     this.#hasIgnoredAbort = this.#phase === "running";
-    const { lease } = this;
-    if (this.#job !== undefined && this.ignoredAbort) {
-      const abortedAtMs = this.#context?.abortedAtMs ?? this.#parts.clock.monotonicMs();
-      const sinceMs = this.#parts.clock.monotonicMs() - abortedAtMs;
-      this.#emit({ kind: "job.ignored-abort", lease: lease.ref, job: this.#job, sinceMs });
-    }
-    const releaseClass = this.ignoredAbort ? "ignored-abort" : "unstarted";
+    if (this.ignoredAbort) this.#work?.tellIgnored();
     const outcome = this.started ? "interrupted" : "unstarted";
-    this.#context?.close();
+    const overClass = this.#phase === "recording" ? "ended" : "unstarted";
+    const releaseClass = this.ignoredAbort ? "ignored-abort" : overClass;
+    this.#work?.context.close();
     this.#worked.resolve();
-    void this.#finish(outcome, { kind: "release", delayMs, class: releaseClass });
+    void this.#finish(outcome, this.#ledger.givenBack(delayMs, releaseClass));
   }
 
   async #run(): Promise<void> {
@@ -104,7 +98,10 @@ export class JobRun {
       const reading = await checkMessage(envelope, limits);
       if (reading === undefined || this.#isAbandoned) return;
       if (reading.kind === "job" || reading.kind === "unanswered") return await this.#try(reading);
-      if ((await this.#takeTurn()) && this.#start()) await this.#turnAway(reading);
+      if (!(await this.#takeTurn()) || !this.#start()) return;
+      const { outcome, ending, event } = turnAway(reading, this.lease, policy, clock);
+      this.#parts.onEvent(event);
+      await this.#end(outcome, ending);
     } catch (fault) {
       this.#giveUp(fault);
     }
@@ -114,14 +111,30 @@ export class JobRun {
   async #try(reading: Reading<"job" | "unanswered">): Promise<void> {
     const job = identityOf(reading.job);
     for (let tries = 0; await this.#takeTurn(job); tries += 1) {
-      const attempt = await this.#begin(job, tries);
+      const stop = new AbortController();
+      const attempt = await this.#begin(reading, tries, stop.signal);
       if (attempt === undefined) return;
-      const start = startOf(attempt, this.lease);
-      if (start.kind === "give-up") return await this.#refuse(job, start.reason);
-      if (reading.kind === "unanswered") return await this.#failUnread(reading, attempt);
-      const decision = await this.#work(reading, attempt);
-      if (this.#isAbandoned || !(await this.#mayTryAgain(decision))) return;
+      const decision = await this.#one(reading, attempt, stop);
+      if (decision === undefined || this.#isAbandoned) return;
+      if (!(await this.#mayTryAgain(decision))) return;
     }
+  }
+
+  /** One try; `undefined` when its message has been settled already. */
+  async #one(
+    reading: Reading<"job" | "unanswered">,
+    attempt: AttemptStart,
+    stop: AbortController,
+  ): Promise<Decision | undefined> {
+    const job = identityOf(reading.job);
+    if (attempt.kind !== "open") return this.#ledger.keptFrom(job, attempt);
+    const start = startOf(attempt, this.lease);
+    if (start.kind === "give-up") {
+      return await this.#record(job, this.#ledger.refuse(job, start.reason));
+    }
+    if (reading.kind === "job") return await this.#call(reading, attempt, stop);
+    await this.#failUnread(reading, attempt);
+    return undefined;
   }
 
   /** Whether its turn has come; when not, its message has been given back. */
@@ -144,8 +157,7 @@ export class JobRun {
       return false;
     }
     this.#phase = "held";
-    const written = this.#attempt?.end(attemptEnding(outcome, ending));
-    this.#attempt = undefined;
+    const written = this.#ledger.endAs(outcome, ending);
     [leftMs] = await Promise.all([waitInPlace(leftMs, parts), written]);
     if (this.#isAbandoned || leftMs === 0) return !this.#isAbandoned;
     if (this.lease.remainingMs() === 0) this.#noteLost();
@@ -154,19 +166,25 @@ export class JobRun {
   }
 
   /** Its attempt, on a lease that runs; `undefined` when nothing may be run. */
-  async #begin(job: JobIdentity, tries: number): Promise<Attempt | undefined> {
+  async #begin(
+    { raw, definition }: Reading<"job" | "unanswered">,
+    tries: number,
+    signal: AbortSignal,
+  ): Promise<AttemptStart | undefined> {
     const attempt = await beginAttempt({
-      ...{ lease: this.lease, job, tries, run: this.#parts },
+      ...{ lease: this.lease, raw, definition, signal, tries, run: this.#parts },
       wait: (turn, limit) => this.#wait(turn, limit),
     });
     if (attempt === undefined) return undefined;
-    const mayRun = !this.#isAbandoned && !this.#parts.draining.aborted;
-    if (mayRun && this.#start()) {
-      this.#attempt = attempt;
+    const isOpen = attempt.kind === "open";
+    // What ends at once may end in a drain as well.
+    const mayGoOn = !this.#isAbandoned && !(isOpen && this.#parts.draining.aborted);
+    if (mayGoOn && this.#start()) {
+      if (isOpen) this.#ledger.begin(attempt);
       return attempt;
     }
-    await attempt.end({ kind: "uncounted" });
-    if (!mayRun && !this.#isAbandoned) await this.#leaveUnstarted();
+    if (isOpen) await attempt.end({ kind: "uncounted" });
+    if (!mayGoOn && !this.#isAbandoned) await this.#leaveUnstarted();
     return undefined;
   }
 
@@ -204,58 +222,43 @@ export class JobRun {
   #noteLost(): void {
     // No call is made: it only takes note that no run goes on.
     void this.lease.release(0, "ended");
-    this.#phase = "ended";
-    this.#worked.resolve();
-    const settled: EndOutcome = { kind: "lost" };
-    this.#ended.resolve({ outcome: "lease-lost", ending: "release", settled });
-  }
-
-  /** Its earlier attempts say that it is not to be run again. */
-  async #refuse(job: JobIdentity, reason: GivenUp): Promise<void> {
-    const { code, detail } = reason;
-    this.#emit({ kind: "job.given-up", lease: this.lease.ref, job, reason: code, detail });
-    await this.#end("dead-lettered", { kind: "dead-letter", reason });
+    this.#over({ outcome: "lease-lost", ending: "release", settled: { kind: "lost" } });
   }
 
   /** Nobody knows whether its payload is right, so it counts as a failure and is tried again. */
   async #failUnread({ job, error }: Reading<"unanswered">, attempt: Attempt): Promise<void> {
     const handler = { kind: "threw", thrown: error } as const;
-    const decision = decideTry(handler, attempt, { lease: this.lease, run: this.#parts });
-    const figures = { attempt: attempt.number, durationMs: error.timeoutMs };
-    const words = { ...figures, ...wordsOf(decision, handler) };
-    this.#emit({ kind: "job.schema-timeout", lease: this.lease.ref, job, ...words });
-    await this.#end(decision.outcome, decision.ending);
+    const decided = decideTry(handler, attempt, { lease: this.lease, run: this.#parts });
+    const decision = await this.#record(job, decided);
+    this.#parts.onEvent(unreadEvent({ lease: this.lease.ref, job }, attempt, error, decision));
+    if (!this.#isAbandoned) await this.#end(decision.outcome, decision.ending);
   }
 
-  /** A message that is no job, or none that this worker knows. */
-  async #turnAway(reading: Reading<"malformed" | "unknown">): Promise<void> {
-    const { policy, clock } = this.#parts;
-    const { outcome, ending, event } = turnAway(reading, this.lease, policy, clock);
-    this.#emit(event);
-    await this.#end(outcome, ending);
-  }
-
-  async #work({ job, definition }: Reading<"job">, attempt: Attempt): Promise<Decision> {
-    const { clock, policy } = this.#parts;
-    const timeoutMs = definition.timeoutMs ?? policy.jobTimeoutMs;
-    const { lease } = this;
-    const context = openContext({ lease, job, attempt: attempt.number, timeoutMs }, this.#parts);
-    this.#context = context;
+  async #call(
+    reading: Reading<"job">,
+    attempt: Attempt,
+    abort: AbortController,
+  ): Promise<Decision> {
+    const work = new HandlerRun({ lease: this.lease, reading, attempt, abort, run: this.#parts });
+    const endHeartbeat = this.#ledger.keepHeartbeat();
+    this.#work = work;
     this.#phase = "running";
-    const about = { lease: lease.ref, job: identityOf(job) };
-    const started = { ...about, attempt: attempt.number };
-    const startedAtMs = clock.monotonicMs();
-    this.#emit({ kind: "job.started", ...started, ageMs: ageOf(this.lease.message, clock, job) });
-    const handler = await callHandler(() => definition.handler(job, context.forHandler()), context);
-    context.close();
-    const facts = { lease, run: this.#parts, context };
-    const decision = this.#isAbandoned ? GIVEN_BACK : decideTry(handler, attempt, facts);
-    const endedAtMs = clock.monotonicMs();
-    for (const event of answersOf(about, context, decision, endedAtMs)) this.#emit(event);
-    const durationMs = endedAtMs - startedAtMs;
-    this.#emit({ kind: "job.ended", ...started, durationMs, ...wordsOf(decision, handler) });
+    const handler = await work.call();
+    const decision = this.#isAbandoned
+      ? GIVEN_BACK
+      : await this.#record(work.job, work.decide(handler), handler);
+    endHeartbeat();
+    work.tell(decision, handler);
     if (!this.#isAbandoned) this.#phase = "ending";
     return decision;
+  }
+
+  /** What stands once it is in the job ledger; what is only counted is written with the settlement. */
+  async #record(job: JobIdentity, decided: Decision, handler?: HandlerOutcome): Promise<Decision> {
+    if (!this.#ledger.mustRecord) return decided;
+    this.#phase = "recording";
+    const decision = await this.#ledger.record(job, decided, handler);
+    return this.#isAbandoned ? GIVEN_BACK : decision;
   }
 
   /** Asks the lease to end and frees the slot; how that goes is awaited by nobody's slot. */
@@ -268,27 +271,27 @@ export class JobRun {
 
   async #finish(outcome: RunOutcome, ending: Ending): Promise<void> {
     try {
-      const written = this.#attempt?.end(attemptEnding(outcome, ending));
+      const written = this.#ledger.endAs(outcome, ending);
       // The next delivery is to find it written. What is abandoned stays hidden for long enough.
       if (written !== undefined && !this.#isAbandoned) await written;
       const settled = await settle(this.lease, ending, this.#parts, this.#isAbandoned);
       await written;
-      this.#phase = "ended";
-      this.#ended.resolve({ outcome, ending: ending.kind, settled });
+      if (settled.kind === "lost" && this.#ledger.isGarbage) await this.lease.discard();
+      this.#over({ outcome, ending: ending.kind, settled });
     } catch (fault) {
       this.#giveUp(fault);
     }
   }
 
   #giveUp(fault: unknown): void {
-    this.#context?.close();
-    this.#phase = "ended";
-    this.#worked.resolve();
-    const settled: EndOutcome = { kind: "lapsing", visibleInMs: this.lease.expiresInMs() };
-    this.#ended.resolve({ outcome: "unstarted", ending: "release", settled, fault });
+    this.#work?.context.close();
+    const settled = { kind: "lapsing", visibleInMs: this.lease.expiresInMs() } as const;
+    this.#over({ outcome: "unstarted", ending: "release", settled, fault });
   }
 
-  #emit(event: JobEvent): void {
-    this.#parts.onEvent(event);
+  #over(end: RunEnd): void {
+    this.#phase = "ended";
+    this.#worked.resolve();
+    this.#ended.resolve(end);
   }
 }

@@ -2,11 +2,11 @@
 
 import type {
   AttemptDelivery,
-  AttemptEnding,
   AttemptHistory,
   AttemptLedger,
   AttemptOpening,
   GivenUp,
+  JobEndingNote,
   JobIdentity,
 } from "@leasehold/job";
 
@@ -64,6 +64,7 @@ class MemoryAttemptLedger implements AttemptLedger {
     const isFirst = delivery.receiveCount <= 1;
     if (isFirst) return this.#opening(delivery, NOTHING_YET, 0);
     const record = this.#recordOf(delivery);
+    if (record.givenUp !== undefined) return { kind: "dead", reason: record.givenUp };
     this.#keep(delivery, { ...record, openStarts: record.openStarts + 1 });
     return this.#opening(delivery, historyOf(record), 1);
   }
@@ -79,7 +80,7 @@ class MemoryAttemptLedger implements AttemptLedger {
     };
   }
 
-  #end(delivery: AttemptDelivery, ending: AttemptEnding, starts: 0 | 1): void {
+  #end(delivery: AttemptDelivery, ending: JobEndingNote, starts: 0 | 1): void {
     if (ending.kind === "succeeded") {
       this.#records.delete(keyOf(delivery.job));
       return;
@@ -111,11 +112,11 @@ class MemoryAttemptLedger implements AttemptLedger {
 const NO_RECORD = { failures: 0, interruptions: 0, putOffs: 0, openStarts: 0 } as const;
 const NOTHING_YET: AttemptHistory = { failures: 0, interruptions: 0, crashes: 0, putOffs: 0 };
 
-function historyOf({ openStarts, messageId: _, ...counts }: Record): AttemptHistory {
-  return { ...counts, crashes: openStarts };
+function historyOf({ failures, interruptions, putOffs, openStarts }: Record): AttemptHistory {
+  return { failures, interruptions, putOffs, crashes: openStarts };
 }
 
-function ended(record: Record, ending: AttemptEnding): Record {
+function ended(record: Record, ending: JobEndingNote): Record {
   switch (ending.kind) {
     case "failed":
       return { ...record, failures: record.failures + 1 };

@@ -28,9 +28,21 @@ export type EnvelopeOfJob = UncheckedJob | Extract<JobReading, { kind: "malforme
 
 /** What a message turned out to be. */
 export type JobReading =
-  | { readonly kind: "job"; readonly job: Job; readonly definition: AnyJobDefinition }
+  | {
+      readonly kind: "job";
+      readonly job: Job;
+      readonly definition: AnyJobDefinition;
+      /** As it came, before its schema made something of it. */
+      readonly raw: RawJob;
+    }
   /** Its schema did not answer in time: nobody knows whether its payload is right. */
-  | { readonly kind: "unanswered"; readonly job: JobIdentity; readonly error: SchemaTimeoutError }
+  | {
+      readonly kind: "unanswered";
+      readonly job: JobIdentity;
+      readonly definition: AnyJobDefinition;
+      readonly raw: RawJob;
+      readonly error: SchemaTimeoutError;
+    }
   | {
       readonly kind: "malformed";
       /** A stable word, for example `"not-json"`. */
@@ -95,7 +107,8 @@ export async function checkMessage(
     return await within(checked, { clock, timeoutMs, tooLate });
   } catch (error) {
     if (!(error instanceof SchemaTimeoutError)) throw error;
-    return { kind: "unanswered", job: identityOf(envelope.job), error };
+    const { job: raw, definition } = envelope;
+    return { kind: "unanswered", job: identityOf(raw), definition, raw, error };
   }
 }
 
@@ -107,7 +120,7 @@ async function checkJob({ job: raw, definition }: UncheckedJob): Promise<JobRead
     return { kind: "malformed", reason: "invalid-payload", detail, identity };
   }
   const job = { ...identity, payload: check.payload, createdAtMs: raw.createdAtMs };
-  return { kind: "job", job, definition };
+  return { kind: "job", job, definition, raw };
 }
 
 /** Since the producer's send, by SQS's clock, or by the producer's when SQS did not say. */

@@ -25,6 +25,9 @@ export function receiveBudgets(receiveBudget: number): AttemptBudgets {
 
 /** Counts by receives; has nothing to ask and nothing to write. */
 export const receiveCountLedger: AttemptLedger = Object.freeze({
-  open: ({ receiveCount }) =>
-    ({ kind: "open", history: historyByReceives(receiveCount), end: () => undefined }) as const,
+  open: ({ receiveCount }) => ({
+    kind: "open" as const,
+    history: historyByReceives(receiveCount),
+    end: () => undefined,
+  }),
 } satisfies AttemptLedger);

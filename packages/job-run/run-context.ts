@@ -4,18 +4,22 @@ import type { Clock } from "@leasehold/clock";
 import {
   type AbortCause,
   type ChildJob,
+  type ControlOutcomeError,
   childJobId,
   type Done,
   type Job,
   JobAbortedError,
+  type JobCheckpoint,
   type JobContext,
   type JobLog,
   type JobSender,
   type LogFields,
+  type Once,
+  type OpenJob,
   type SentChild,
 } from "@leasehold/job";
 import type { Lease } from "@leasehold/lease";
-import { SenderMissingError } from "./errors.ts";
+import { LedgerMissingError, SenderMissingError } from "./errors.ts";
 import { hear } from "./hear.ts";
 import { identityOf } from "./read-job.ts";
 import type { RunParts } from "./run-parts.ts";
@@ -27,6 +31,10 @@ export interface ContextParts {
   readonly job: Job;
   readonly attempt: number;
   readonly timeoutMs: number;
+  /** Of the handler's signal; the job was opened in its ledger with it. @defaultValue its own */
+  readonly abort?: AbortController;
+  /** The job as it is open in its ledger. @defaultValue there is none, and effects are refused */
+  readonly effects?: OpenJob;
   /** Aborts when the drain begins. Lives as long as the worker, so no handler ever sees it. */
   readonly draining: AbortSignal;
   /** On the monotonic clock; `undefined` before the drain. */
@@ -42,7 +50,7 @@ export interface ContextParts {
  */
 export class RunContext {
   readonly #parts: ContextParts;
-  readonly #abort = new AbortController();
+  readonly #abort: AbortController;
   readonly #draining = new AbortController();
   readonly #said = new WeakSet<object>();
   readonly #timeoutAtMs: number;
@@ -52,13 +60,15 @@ export class RunContext {
 
   constructor(parts: ContextParts) {
     this.#parts = parts;
-    const { clock, lease, timeoutMs, draining } = parts;
+    const { clock, lease, timeoutMs, draining, effects } = parts;
+    this.#abort = parts.abort ?? new AbortController();
     this.#timeoutAtMs = clock.monotonicMs() + timeoutMs;
     this.#close = [
       clock.schedule(timeoutMs, () => this.abort("job-timeout")),
       clock.schedule(lease.holdRemainingMs(), () => this.abort("hold-limit")),
       hear(lease.lost, () => this.abort("lease-lost", lease.lost.reason)),
       hear(draining, () => this.#draining.abort(draining.reason)),
+      ...(effects === undefined ? [] : [hear(effects.stopped, () => this.#stop(effects))]),
     ];
   }
 
@@ -118,10 +128,18 @@ export class RunContext {
       draining: this.#draining.signal,
       lease: { remainingMs: () => lease.remainingMs(), assertHeld: () => lease.assertHeld() },
       remainingMs: () => this.#remainingMs(),
+      once: this.#parts.effects?.once ?? refuseOnce,
+      checkpoint: this.#parts.effects?.checkpoint ?? NO_CHECKPOINT,
       send: (name, child) => this.#send(name, child),
       done: (result) => this.#done(result),
       log: this.#log(),
     };
+  }
+
+  /** The job has come to an end in its ledger, whatever its handler makes of it. */
+  #stop({ outcome, stopped }: OpenJob): void {
+    const cause = outcome?.kind === "cancelled" ? "cancelled" : "stopped";
+    this.abort(cause, stopped.reason as ControlOutcomeError);
   }
 
   #remainingMs(): number {
@@ -161,9 +179,22 @@ export class RunContext {
   }
 }
 
+const refuseOnce: Once = async () => {
+  throw new LedgerMissingError("context.once");
+};
+
+const NO_CHECKPOINT: JobCheckpoint = Object.freeze({
+  load: () => {
+    throw new LedgerMissingError("context.checkpoint");
+  },
+  save: async () => {
+    throw new LedgerMissingError("context.checkpoint");
+  },
+});
+
 /** The context of one try, which reports to the run's listener. */
 export function openContext(
-  one: Pick<ContextParts, "lease" | "job" | "attempt" | "timeoutMs">,
+  one: Pick<ContextParts, "lease" | "job" | "attempt" | "timeoutMs" | "abort" | "effects">,
   run: Pick<RunParts, "clock" | "draining" | "drainByMs" | "sender" | "onEvent">,
 ): RunContext {
   const { clock, draining, drainByMs, sender, onEvent } = run;

@@ -1,7 +1,7 @@
 /** What a run needs, and what it ends in. */
 
 import type { Clock } from "@leasehold/clock";
-import type { AttemptLedger, JobIdentity, JobSender } from "@leasehold/job";
+import type { AttemptLedger, JobIdentity, JobLedger, JobSender } from "@leasehold/job";
 import type { EndOutcome, Lease, ReleaseClass, Turn } from "@leasehold/lease";
 import type { Ending, RunOutcome } from "./job-ending.ts";
 import type { JobEvent } from "./job-event.ts";
@@ -35,6 +35,13 @@ export interface RunParts {
   readonly policy: RunPolicy;
   /** Counts attempts; `policy.budgets` must suit it. */
   readonly ledger: AttemptLedger;
+  /**
+   * Counts attempts in the place of `ledger`, and has effects happen once; its outcomes decide.
+   * @defaultValue effects and checkpoints are refused
+   */
+  readonly jobLedger?: JobLedger;
+  /** The period in which leases are extended, and the job ledger hears of it. @defaultValue 20_000 */
+  readonly heartbeatEveryMs?: number;
   /**
    * Asked once it is known which job a message is, if any, and again before each further try: when
    * it may start. `undefined` starts it at once; until the promise resolves the run holds its lease.
@@ -75,3 +82,9 @@ export interface RunEnd {
   /** A bug of this house, not of the handler; the lease is then left to lapse. */
   readonly fault?: unknown;
 }
+
+/**
+ * Where a run stands; `held` until its turn has come or comes again, `recording` while its handler's
+ * end is written to the job ledger, `ending` once all is decided.
+ */
+export type RunPhase = "reading" | "held" | "running" | "recording" | "ending" | "ended";

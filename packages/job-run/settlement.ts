@@ -28,6 +28,8 @@ export function settle(
       const refusedDelayMs = growingDelayMs(lease.message.receiveCount, parts.policy.backoff);
       return lease.deadLetter(ending.reason, fit(refusedDelayMs));
     }
+    case "let-go":
+      return lease.letGo(ending.code);
     case "retry":
       return lease.retry(fit(ending.delayMs));
     case "release":

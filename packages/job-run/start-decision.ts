@@ -48,8 +48,7 @@ export function decideStart({ history, budgets, canDeadLetter }: StartFacts): St
 }
 
 function reasonToGiveUp(history: AttemptHistory, budgets: AttemptBudgets): GivenUp | undefined {
-  const { givenUp, crashes, interruptions } = history;
-  if (givenUp !== undefined) return givenUp;
+  const { crashes, interruptions } = history;
   if (crashes > budgets.crashes) {
     const detail = `its worker died under it ${crashes} times, the last time with no other job beside it`;
     return reasonOf("killed-its-worker", detail, history);

@@ -1,6 +1,7 @@
-/** Port: how often a job was tried and how those tries ended, kept beyond its deliveries. */
+/** Port: how often a job was tried and how those tries ended, for a worker without a job ledger. */
 
 import type { JobIdentity } from "./identity.ts";
+import type { ControlOutcome, JobEndingNote } from "./job-ledger.ts";
 
 /** What became of a job's earlier tries. */
 export interface AttemptHistory {
@@ -12,31 +13,9 @@ export interface AttemptHistory {
   readonly crashes: number;
   /** Tries that asked to come back later. */
   readonly putOffs: number;
-  /** Why the job was given up, when its message came back all the same: it is not run again. */
-  readonly givenUp?: GivenUp;
   /** The numbers stand for what nobody counted; an operator is better not told of them. */
   readonly isEstimate?: true;
 }
-
-/** Why a job is not tried any more. */
-export interface GivenUp {
-  /** A stable word, for example `"attempts-exhausted"`. */
-  readonly code: string;
-  /** One sentence for an operator; never a payload. */
-  readonly detail: string;
-  /** How the tries went, by a stable word each. */
-  readonly counts?: Readonly<Record<string, number>>;
-}
-
-/** How a try ended. */
-export type AttemptEnding =
-  | { readonly kind: "succeeded" }
-  | { readonly kind: "failed" }
-  | { readonly kind: "interrupted" }
-  | { readonly kind: "put-off" }
-  | { readonly kind: "given-up"; readonly reason: GivenUp }
-  /** It never began, or its lease was lost under it: its start is taken back, nothing is counted. */
-  | { readonly kind: "uncounted" };
 
 /** One delivery of a job. */
 export interface AttemptDelivery {
@@ -60,14 +39,14 @@ export interface OpenAttempt {
    *
    * @returns nothing when there is nothing to write
    */
-  end(ending: AttemptEnding): Promise<void> | undefined;
+  end(ending: JobEndingNote): Promise<void> | undefined;
 }
 
-/** What a ledger says to a delivery. A ledger that knows more of a job adds kinds of its own. */
-export type AttemptOpening = OpenAttempt;
+/** What counting says to a delivery: it may be tried, or was given up. */
+export type AttemptOpening = OpenAttempt | Extract<ControlOutcome, { readonly kind: "dead" }>;
 
 /**
- * Counts the tries of jobs.
+ * Counts the tries of jobs, and knows nothing of their effects: `once` fails.
  *
  * A job that succeeds at once costs nothing: the first receive of a message reads and writes nothing
  * before its run, and a success there writes nothing either. From the second receive on an opening is

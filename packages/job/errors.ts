@@ -36,7 +36,8 @@ export type AbortCause =
   | "drain-deadline"
   | "job-timeout"
   | "hold-limit"
-  | "cancelled";
+  | "cancelled"
+  | "stopped";
 
 /** The reason of `context.signal` once it has aborted. */
 export class JobAbortedError extends Error {
@@ -45,7 +46,9 @@ export class JobAbortedError extends Error {
   /**
    * `lease-lost`: another worker may be at it already, stop side effects. `drain-deadline`: the
    * process ends, the job runs again elsewhere. `job-timeout`: it took longer than its limit.
-   * `hold-limit`: SQS's twelve hours are over. `cancelled`: an operator said so.
+   * `hold-limit`: SQS's twelve hours are over. `cancelled`: an operator said so. `stopped`: the job
+   * has come to an end in its ledger (another worker has it, it was parked, ...): `cause` is the
+   * `ControlOutcomeError` that says which.
    */
   readonly abortCause: AbortCause;
 

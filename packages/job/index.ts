@@ -2,11 +2,9 @@
 
 export type {
   AttemptDelivery,
-  AttemptEnding,
   AttemptHistory,
   AttemptLedger,
   AttemptOpening,
-  GivenUp,
   OpenAttempt,
 } from "./attempt-ledger.ts";
 export { childJobId, deduplicationId, toSqsId } from "./derived-id.ts";
@@ -75,6 +73,7 @@ export {
   ControlOutcomeError,
   type EffectSurroundings,
   type EndAnswer,
+  type GivenUp,
   type JobCheckpoint,
   type JobEndingNote,
   type JobLedger,
@@ -82,7 +81,9 @@ export {
   type MessageCopy,
   type OpenJob,
   type OpenRequest,
+  type WorkerLedger,
 } from "./job-ledger.ts";
+export type { LedgerEvent, LedgerListener, ParkReason } from "./ledger-event.ts";
 export {
   claimPayload,
   fetchPayload,

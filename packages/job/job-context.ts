@@ -1,6 +1,8 @@
 /** What a handler is given: signals, time left, child jobs, a log. */
 
+import type { Once } from "./effect.ts";
 import type { JobId, JobType, TenantId } from "./identity.ts";
+import type { JobCheckpoint } from "./job-ledger.ts";
 
 /** What a handler knows about its right to work. */
 export interface JobLease {
@@ -68,6 +70,24 @@ export interface JobContext {
   readonly lease: JobLease;
   /** Time to the nearest of job timeout and, in a drain, drain deadline. */
   remainingMs(): number;
+  /**
+   * Has a side effect happen once, however often the job is delivered.
+   *
+   * What stops the job (another worker has it, it was parked, a drain, a store that is down) is thrown
+   * as a `ControlOutcomeError` and decides how the run ends, whatever the handler makes of it.
+   *
+   * @param name - unique within this job; part of the provider's key
+   * @param input - whatever the effect depends on, as JSON: another input under the same name is
+   * refused for good
+   * @throws RejectedError, ControlOutcomeError, PermanentJobError for another input, or whatever `run`
+   * threw; LedgerMissingError when the worker has no job ledger
+   */
+  readonly once: Once;
+  /**
+   * Progress that the next run goes on from. A type that uses it says `checkpoints: true`.
+   * @throws LedgerMissingError when the worker has no job ledger
+   */
+  readonly checkpoint: JobCheckpoint;
   /**
    * Sends a child job before this one is acked.
    * @param name - unique within this job; part of the child's identity

@@ -1,8 +1,19 @@
 /** Port: the record of a job that outlives its deliveries. */
 
-import type { AttemptHistory, GivenUp } from "./attempt-ledger.ts";
+import type { AttemptHistory } from "./attempt-ledger.ts";
 import type { Once } from "./effect.ts";
 import type { JobIdentity } from "./identity.ts";
+import type { LedgerListener } from "./ledger-event.ts";
+
+/** Why a job is not tried any more: given up, or cancelled. */
+export interface GivenUp {
+  /** A stable word, for example `"attempts-exhausted"`. */
+  readonly code: string;
+  /** One sentence for an operator; never a payload. */
+  readonly detail: string;
+  /** How the tries went, by a stable word each. */
+  readonly counts?: Readonly<Record<string, number>>;
+}
 
 /**
  * Why a job ends here and now, whatever its handler catches or returns. None of them is a failure.
@@ -124,6 +135,8 @@ export interface OpenJob {
   /** @throws ControlOutcomeError, RejectedError, or whatever `run` threw */
   readonly once: Once;
   readonly checkpoint: JobCheckpoint;
+  /** Its record is durably done: the message is garbage, whoever holds it. */
+  readonly isDone: boolean;
   /** The outcome that this run has come to, whatever its handler made of it. */
   readonly outcome: ControlOutcome | undefined;
   /** Aborts with a `ControlOutcomeError` as soon as there is one. */
@@ -143,6 +156,20 @@ export type JobOpening = OpenJob | Exclude<ControlOutcome, { readonly kind: "dra
 export interface JobLedger {
   /** Never rejects. */
   open(request: OpenRequest): Promise<JobOpening>;
+}
+
+/** The ledger as a worker has it, from its start to the end of the process. */
+export interface WorkerLedger extends JobLedger {
+  /** Completions that the store has not taken yet; they are tried on until `stop`. */
+  readonly unrecorded: number;
+  /** Resolves when there are none. */
+  idle(): Promise<void>;
+  /** The process ends: gives up, and reports, what the store has not taken. Never rejects. */
+  stop(): Promise<void>;
+  /** Whether the store answers; one cheap question. Never rejects. */
+  isReachable(): Promise<boolean>;
+  /** Hears what the ledger reports, from now on. */
+  onEvent(listener: LedgerListener): void;
 }
 
 /** Thrown by everything of an open job once it has come to a control outcome; catching it is of no use. */

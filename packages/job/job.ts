@@ -38,6 +38,18 @@ export interface JobDefinition<Type extends string = string, Input = unknown, Pa
    * @defaultValue as many as there are slots
    */
   readonly maxConcurrent?: number;
+  /**
+   * Every delivery is recorded in the job ledger before its handler starts, at the price of one write:
+   * then no delivery runs beside another, a job that was done or cancelled never starts, and one that
+   * is too old to be proved is left to an operator. Needs a ledger.
+   * @defaultValue false: recorded with its first effect, or at its second delivery
+   */
+  readonly guard?: boolean;
+  /**
+   * The handler reads `context.checkpoint`, so every delivery loads it first. Needs a ledger.
+   * @defaultValue false
+   */
+  readonly checkpoints?: boolean;
 }
 
 /**

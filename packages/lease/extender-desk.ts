@@ -62,6 +62,8 @@ export class ExtenderDesk {
         return void this.#watch(message);
       case "adopt":
         return void this.#adopt(message);
+      case "reach":
+        return void this.#reach(message);
       case "forget":
         return void this.#forget(message);
       case "drain":
@@ -124,6 +126,14 @@ export class ExtenderDesk {
     at.leases.delete(lease);
     at.numbers.delete(kept.ref);
     at.extender.forget(kept);
+  }
+
+  async #reach(asked: Extract<ToExtender, { kind: "reach" }>): Promise<void> {
+    const { queue, lease, forMs, reach } = asked;
+    const at = this.#queues.get(queue);
+    const kept = at?.leases.get(lease);
+    if (kept !== undefined) await at?.extender.reach(kept, forMs);
+    this.#parts.post({ kind: "reached", queue, lease, reach });
   }
 
   async #drain({ queue, targetAtMs }: Extract<ToExtender, { kind: "drain" }>): Promise<void> {

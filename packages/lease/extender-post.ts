@@ -42,6 +42,14 @@ export type ToExtender =
     }
   /** The lease has ended; its state has been set to stop before. */
   | { readonly kind: "forget"; readonly queue: number; readonly lease: number }
+  /** One extension that reaches `forMs`; answered by `reached` with the same number. */
+  | {
+      readonly kind: "reach";
+      readonly queue: number;
+      readonly lease: number;
+      readonly forMs: number;
+      readonly reach: number;
+    }
   | { readonly kind: "drain"; readonly queue: number; readonly targetAtMs: number }
   | { readonly kind: "close"; readonly queue: number }
   /** The main thread turns again after a block. */
@@ -62,4 +70,11 @@ export type FromExtender =
   | { readonly kind: "over"; readonly queue: number; readonly lease: number }
   /** The last call for this lease is over, and its outcome stands in its place. */
   | { readonly kind: "stopped"; readonly queue: number; readonly lease: number }
+  /** Its extension was answered, or there was none to make. */
+  | {
+      readonly kind: "reached";
+      readonly queue: number;
+      readonly lease: number;
+      readonly reach: number;
+    }
   | { readonly kind: "drained"; readonly queue: number; readonly result: TaperResult };

@@ -14,6 +14,8 @@ export interface Extender {
   watch(lease: HeldLease): void;
   /** No further extension; resolves when none is out. An extension after a release would undo it. */
   stop(lease: HeldLease): Promise<void>;
+  /** One extension now that reaches `forMs`, as far as it may; resolves when it was answered. */
+  reach(lease: HeldLease, forMs: number): Promise<void>;
   /** The lease has ended. */
   forget(lease: HeldLease): void;
   /** Shortens at once what reaches beyond the target, and lets nothing reach beyond it from now on. */

@@ -70,6 +70,28 @@ export function planExtension(
 }
 
 /**
+ * One extension, now, after which the lease surely reaches `forMs` whenever within its hard timeout it
+ * is answered; less where a drain or SQS do not allow so much, and `undefined` when it would win nothing.
+ */
+export function planReach(
+  times: LeaseTimes,
+  forMs: number,
+  at: Moment,
+  options: ResolvedLeaseOptions,
+  drainTargetAtMs: number = Number.POSITIVE_INFINITY,
+): ExtensionPlan | undefined {
+  const { visibilityTimeoutMs: leastMs, leaseMarginMs, callTimeoutMs } = options;
+  const heldMs = leftMs(times.validUntil, at);
+  if (heldMs < callTimeoutMs) return undefined;
+  const neededMs = Math.ceil((forMs + leaseMarginMs + callTimeoutMs) / SECOND_MS) * SECOND_MS;
+  const targetMs = drainTargetAtMs - at.monotonicMs;
+  const limitMs = Math.min(targetMs, longestVisibilityMs(times.claimedAt, at, options));
+  const visibilityTimeoutMs = wholeSeconds(Math.min(Math.max(leastMs, neededMs), limitMs));
+  if (visibilityTimeoutMs - leaseMarginMs <= heldMs) return undefined;
+  return { dueInMs: 0, visibilityTimeoutMs, isTaper: false };
+}
+
+/**
  * The longest visibility that SQS accepts for a message received at `claimedAt`. SQS counts from
  * the moment it got the receive, which is later than ours, so this is on the safe side.
  */
@@ -81,7 +103,10 @@ export function longestVisibilityMs(
   return wholeSeconds(leftMs(moved(claimedAt, MAX_HOLD_MS - options.clockMarginMs), at));
 }
 
-/** A period after the last success, and early enough for a second try before the lease ends. */
+/**
+ * A period after the last success, and early enough for a second try before the lease ends. One that
+ * reaches further than usual is left alone until a usual extension no longer shortens it.
+ */
 function dueWithinMs(
   times: LeaseTimes,
   jitter: number,
@@ -90,10 +115,10 @@ function dueWithinMs(
 ): number {
   const periodMs = options.extendEveryMs * (1 - JITTER_SHARE * jitter);
   const twoTriesMs = 2 * options.callTimeoutMs + options.clockMarginMs;
-  return Math.min(
-    leftMs(moved(times.lastSentAt, periodMs), at),
-    leftMs(times.validUntil, at) - twoTriesMs,
-  );
+  const heldMs = leftMs(times.validUntil, at);
+  const spareMs = heldMs + options.leaseMarginMs - (options.visibilityTimeoutMs - periodMs);
+  const periodLeftMs = leftMs(moved(times.lastSentAt, periodMs), at);
+  return Math.min(Math.max(periodLeftMs, spareMs), heldMs - twoTriesMs);
 }
 
 function wholeSeconds(durationMs: number): number {

@@ -11,23 +11,18 @@ import { endingEvent, endOutcome, type LeaseEnding } from "./lease-ending.ts";
 import type { LeaseRef, ReleaseClass } from "./lease-event.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { CallAnswer, ReceivedMessage } from "./lease-queue.ts";
+import { LeaseStanding } from "./lease-standing.ts";
 import {
   isOpen,
   type LeaseState,
   type LeaseStateEvent,
   type LeaseStateKind,
-  transition,
 } from "./lease-state.ts";
 import type { Surroundings } from "./lease-surroundings.ts";
-import { leftMs, moved } from "./lease-term.ts";
-import { LeaseTime } from "./lease-time.ts";
-import { MAX_HOLD_MS } from "./limits.ts";
+import { moved } from "./lease-term.ts";
 
 /** What every lease of one queue shares. */
 export type LeaseSurroundings = Surroundings<HeldLease>;
-
-/** Kept back of the twelve hours, to stop a run and release its message. */
-const STOP_MARGIN_MS = 30_000;
 
 /** The lease that the rest of the package works with; the outside sees it as `Lease`. */
 export class HeldLease implements Lease, ExtendedLease {
@@ -38,10 +33,9 @@ export class HeldLease implements Lease, ExtendedLease {
   /** Resolves once with how the lease ended. */
   readonly ended: Promise<EndOutcome>;
   readonly #shared: LeaseSurroundings;
-  readonly #time: LeaseTime;
+  readonly #standing: LeaseStanding;
   readonly #lost = new AbortController();
   readonly #ended = Promise.withResolvers<EndOutcome>();
-  #state: LeaseState;
   #receiptHandle: string;
   #ending: LeaseEnding | undefined;
   /** What the last call of its ending asked for. */
@@ -49,14 +43,15 @@ export class HeldLease implements Lease, ExtendedLease {
   #hasRun = false;
   #isRunOver = false;
   #isSentBack = false;
+  #isDiscarded = false;
 
   constructor(arrival: Arrival, shared: LeaseSurroundings) {
-    const { visibilityTimeoutMs, leaseMarginMs } = shared.options;
     const { message, receiptHandle } = arrival.receipt;
     this.ended = this.#ended.promise;
     this.#shared = shared;
     this.#receiptHandle = receiptHandle;
-    this.#time = new LeaseTime(arrival, shared.clock, shared.options);
+    const onEnd = (before: LeaseState, code: string) => this.#finish(before, code);
+    this.#standing = new LeaseStanding(arrival, { ...shared, onEnd });
     this.message = message;
     this.place = arrival.place;
     this.canDeadLetter = shared.hasDeadLetterQueue;
@@ -65,12 +60,10 @@ export class HeldLease implements Lease, ExtendedLease {
       messageId: message.messageId,
       receiveCount: message.receiveCount,
     });
-    const validUntil = moved(arrival.sentAt, visibilityTimeoutMs - leaseMarginMs);
-    this.#state = { kind: "received", validUntil };
   }
 
   get claimedAt(): Moment {
-    return this.#time.claimedAt;
+    return this.#standing.time.claimedAt;
   }
 
   get lost(): AbortSignal {
@@ -78,16 +71,16 @@ export class HeldLease implements Lease, ExtendedLease {
   }
 
   get state(): LeaseStateKind {
-    return this.#state.kind;
+    return this.#standing.state.kind;
   }
 
   get isOpen(): boolean {
-    return isOpen(this.#state);
+    return isOpen(this.#standing.state);
   }
 
   /** What its extensions are planned by; `undefined` once it has ended. */
   get times(): LeaseTimes | undefined {
-    return isOpen(this.#state) ? this.#time.times(this.#state.validUntil) : undefined;
+    return this.#standing.times;
   }
 
   /** The newest handle of this message; it changes when the message is received again. */
@@ -102,22 +95,24 @@ export class HeldLease implements Lease, ExtendedLease {
 
   /** Whether the call of its ending is out: its answer decides then, not the clock. */
   get isEndingOut(): boolean {
-    return isOpen(this.#state) && "heldUntil" in this.#state;
+    return this.#standing.isEndingOut;
   }
 
   /** Whether the ending went by the newest handle, so that it ended every receipt of the message. */
   get hasEndedAllReceipts(): boolean {
-    return this.#state.kind !== "lost" && this.#sent?.receiptHandle === this.#receiptHandle;
+    return (
+      this.#standing.state.kind !== "lost" && this.#sent?.receiptHandle === this.#receiptHandle
+    );
   }
 
   /** Whether its ending is decided and not over. */
   get isEnding(): boolean {
-    return this.#state.kind === "settling" || this.#state.kind === "releasing";
+    return this.#standing.isEnding;
   }
 
   /** Whether its message was deleted, and SQS has confirmed it. */
   get isDeleted(): boolean {
-    return this.#state.kind === "done" && this.#state.as !== "retry";
+    return this.#standing.isDeleted;
   }
 
   get turn(): Promise<Turn> | undefined {
@@ -126,29 +121,34 @@ export class HeldLease implements Lease, ExtendedLease {
 
   /** Whether its delete is not confirmed yet. */
   get isUnconfirmedAck(): boolean {
-    return this.#state.kind === "settling" && this.#state.as !== "retry";
+    return this.#standing.isUnconfirmedAck;
   }
 
   remainingMs(): number {
-    const { times } = this;
-    return times === undefined ? 0 : Math.max(0, leftMs(times.validUntil, now(this.#shared.clock)));
+    return this.#standing.remainingMs();
   }
 
   expiresInMs(): number {
-    if (this.#state.kind === "lost" || this.isDeleted) return 0;
-    const { monotonicMs } = this.times?.visibleBy ?? this.#time.visibleBy;
-    return Math.max(0, monotonicMs - this.#shared.clock.monotonicMs());
+    return this.#standing.expiresInMs();
   }
 
   holdRemainingMs(): number {
-    const holdMs = Math.min(this.#shared.options.maxHoldMs, MAX_HOLD_MS - STOP_MARGIN_MS);
-    return Math.max(0, holdMs - elapsedMs(this.#shared.clock, this.claimedAt));
+    return this.#standing.holdRemainingMs();
   }
 
   assertHeld(): void {
     const state = this.apply({ kind: "tick" });
     if (state.kind === "lost") throw new LeaseLostError(this.ref, state.cause);
     if (this.remainingMs() === 0) throw new LeaseLostError(this.ref, "ended");
+  }
+
+  async reach(forMs: number): Promise<boolean> {
+    if (this.remainingMs() < forMs) await this.#shared.reach(this, forMs);
+    return this.remainingMs() >= forMs;
+  }
+
+  onExtended(listener: () => void): () => void {
+    return this.#standing.onExtended(listener);
   }
 
   start(): void {
@@ -173,6 +173,21 @@ export class HeldLease implements Lease, ExtendedLease {
     return this.#end({ kind: "dead-letter", reason, refusedDelayMs });
   }
 
+  async letGo(code: string): Promise<EndOutcome> {
+    this.#isRunOver = true;
+    this.apply({ kind: "tick" });
+    if (!this.isOpen || this.isEnding) return this.#missed();
+    this.#ending = { kind: "let-go" };
+    this.apply({ kind: "let-go" }, code);
+    return this.ended;
+  }
+
+  async discard(): Promise<void> {
+    if (this.#standing.state.kind !== "lost" || this.#isDiscarded) return;
+    this.#isDiscarded = true;
+    await this.#shared.discard(this);
+  }
+
   /** Its copy is refused for good: what was to be a dead letter is retried after `delayMs`. */
   retryInstead(delayMs: number): void {
     if (!isOpen(this.apply({ kind: "undeliverable" }))) return;
@@ -192,44 +207,17 @@ export class HeldLease implements Lease, ExtendedLease {
    */
   adopt({ receipt, answeredAt }: Arrival): void {
     this.#receiptHandle = receipt.receiptHandle;
-    this.#time.adopt(receipt.receiptHandle, answeredAt);
+    this.#standing.time.adopt(receipt.receiptHandle, answeredAt);
   }
 
-  /**
-   * Leaves its extensions to another thread, whose word on its time counts from now on; without one
-   * it takes them back, and with them all that was proved meanwhile.
-   */
+  /** Leaves its extensions to another thread, or takes them back. */
   entrust(keeper?: LeaseKeeper): void {
-    this.#catchUp();
-    this.#time.entrust(keeper);
+    this.#standing.entrust(keeper);
   }
 
-  /**
-   * Moves the lease on: the one gate through which every change of its state goes. An answer that
-   * comes after the end changes nothing.
-   * @param code - why, for a lease that may come to lapse by it
-   */
+  /** Moves the lease on; see `LeaseStanding`. */
   apply(event: LeaseStateEvent, code = ""): LeaseState {
-    this.#catchUp();
-    return this.#move(event, code);
-  }
-
-  /** Before anything is decided: this thread may have been blocked while the keeper went on. */
-  #catchUp(): void {
-    const term = this.#time.hear();
-    if (term === undefined) return;
-    const { validUntil, verdict } = term;
-    this.#move({ kind: verdict === "late" ? "extended" : "proved", validUntil });
-    // While a delete is on its way "not found" may be its work: the delete's answer decides.
-    if (verdict === "refused" && !this.isUnconfirmedAck) this.#move({ kind: "refused" });
-  }
-
-  #move(event: LeaseStateEvent, code = ""): LeaseState {
-    if (!this.isOpen) return this.#state;
-    const before = this.#state;
-    this.#state = transition(before, event, now(this.#shared.clock));
-    if (!this.isOpen) this.#finish(before, code);
-    return this.#state;
+    return this.#standing.apply(event, code);
   }
 
   /** The call of its ending leaves now; `delayMs` for one that makes the message visible then. */
@@ -243,34 +231,41 @@ export class HeldLease implements Lease, ExtendedLease {
 
   /** A change of visibility, sent at `sentAt`, was answered: keeps the upper bound of its expiry. */
   noteVisibility(answer: CallAnswer, sentAt: Moment, visibilityTimeoutMs: number): void {
-    this.#time.note(answer, sentAt, visibilityTimeoutMs);
+    this.#standing.time.note(answer, sentAt, visibilityTimeoutMs);
   }
 
   /** An extension, sent at `sentAt`, succeeded. */
   extendTo(sentAt: Moment, visibilityTimeoutMs: number): void {
     const reachMs = visibilityTimeoutMs - this.#shared.options.leaseMarginMs;
-    this.#time.extended(sentAt);
+    this.#standing.time.extended(sentAt);
     this.apply({ kind: "extended", validUntil: moved(sentAt, reachMs) });
   }
 
-  async #end(ending: LeaseEnding): Promise<EndOutcome> {
+  async #end(ending: Exclude<LeaseEnding, { kind: "let-go" }>): Promise<EndOutcome> {
     this.#isRunOver = true;
-    if (this.#state.kind === "received" && ending.kind !== "release") this.#start();
-    const before = this.#state;
+    if (this.#standing.state.kind === "received" && ending.kind !== "release") this.#start();
+    const before = this.#standing.state;
     const state = this.apply(
       ending.kind === "release" ? { kind: "release" } : { kind: "settle", as: ending.kind },
     );
     if (state === before) {
-      if (!this.isOpen) this.#shared.onChange(this);
-      if (this.#isSentBack && ending.kind === "release") return this.ended;
-      const isDecided = this.#ending !== undefined && state.kind !== "lost";
-      return isDecided ? { kind: "superseded" } : endOutcome(state, this.expiresInMs());
+      const missed = this.#missed();
+      return this.#isSentBack && ending.kind === "release" ? this.ended : missed;
     }
     if (this.isOpen) {
       this.#ending = ending;
       this.#shared.settle(this, ending);
     }
     return this.ended;
+  }
+
+  /** Another ending came first, or the lease had ended. */
+  #missed(): EndOutcome {
+    if (!this.isOpen) this.#shared.onChange(this);
+    const isDecided = this.#ending !== undefined && this.#standing.state.kind !== "lost";
+    return isDecided
+      ? { kind: "superseded" }
+      : endOutcome(this.#standing.state, this.expiresInMs());
   }
 
   #start(): void {
@@ -283,7 +278,7 @@ export class HeldLease implements Lease, ExtendedLease {
     const event = endingEvent({
       ref: this.ref,
       before,
-      state: this.#state,
+      state: this.#standing.state,
       ending: this.#ending,
       delayMs: this.#sent?.delayMs ?? 0,
       heldMs: elapsedMs(this.#shared.clock, this.claimedAt),
@@ -291,10 +286,10 @@ export class HeldLease implements Lease, ExtendedLease {
       code,
     });
     if (event !== undefined) this.#shared.emit(event);
-    if (this.#state.kind === "lost") {
-      this.#lost.abort(new LeaseLostError(this.ref, this.#state.cause));
+    if (this.#standing.state.kind === "lost") {
+      this.#lost.abort(new LeaseLostError(this.ref, this.#standing.state.cause));
     }
-    this.#ended.resolve(endOutcome(this.#state, visibleInMs));
+    this.#ended.resolve(endOutcome(this.#standing.state, visibleInMs));
     this.#shared.onChange(this);
   }
 }

@@ -7,6 +7,7 @@ import type { LeaseState } from "./lease-state.ts";
 /** How a run wants its message to end. */
 export type LeaseEnding =
   | { readonly kind: "ack" }
+  | { readonly kind: "let-go" }
   | { readonly kind: "retry"; readonly delayMs: number }
   | { readonly kind: "release"; readonly delayMs: number; readonly releaseClass: ReleaseClass }
   | {
@@ -49,6 +50,7 @@ export function endingEvent(ended: EndedLease): LeaseEvent | undefined {
       return { kind: "lease.released", lease, delayMs, class: ending.releaseClass };
     case "dead-letter":
       return { kind: "lease.dead-lettered", lease, reason: ending.reason.code };
+    case "let-go":
     case undefined:
       return undefined;
   }

@@ -25,7 +25,9 @@ export type ReleaseClass =
   | "poll-aborted"
   | "malformed"
   | "unknown-type"
-  | "hold-limit";
+  | "hold-limit"
+  /** The job ledger does not answer, so its effects could not be begun or recorded. */
+  | "store-down";
 
 /** What was being done with a lease that is now left to run out by itself. */
 export type LapsedEnding =
@@ -35,6 +37,8 @@ export type LapsedEnding =
   | "dead-letter"
   /** The source was closed while the lease was held. */
   | "close"
+  /** Another may have the message, so nothing is said of it any more. */
+  | "let-go"
   /** The message came again while its former run had not ended, and could not wait any longer. */
   | "held-back";
 
@@ -82,6 +86,8 @@ export type LeaseEvent =
       /** The latest moment at which the message is visible again, from now. */
       readonly visibleInMs: number;
     }
+  /** Lost, and deleted all the same, because its job is done for good; `code` when SQS did not do it. */
+  | { readonly kind: "lease.discarded"; readonly lease: LeaseRef; readonly code?: string }
   | {
       readonly kind: "lease.settle-failed";
       readonly lease: LeaseRef;

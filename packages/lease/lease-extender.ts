@@ -3,7 +3,7 @@
 import { type CancelTimer, type Clock, type Moment, now } from "@leasehold/clock";
 import type { ExtendedLease } from "./extended-lease.ts";
 import type { TaperResult } from "./extender.ts";
-import { type ExtensionPlan, planExtension } from "./extension-plan.ts";
+import { type ExtensionPlan, planExtension, planReach } from "./extension-plan.ts";
 import type { LeaseCalls } from "./lease-calls.ts";
 import type { LeaseEvent } from "./lease-event.ts";
 import type { CallAnswer } from "./lease-queue.ts";
@@ -116,6 +116,18 @@ export class LeaseExtender<Kept extends ExtendedLease> {
     await watch.call;
   }
 
+  /** One extension now that reaches `forMs`, as far as it may; resolves when it was answered. */
+  async reach(lease: Kept, forMs: number): Promise<void> {
+    const watch = this.#watches.get(lease);
+    while (watch?.call !== undefined) await watch.call;
+    if (watch === undefined || !this.#mayExtend(watch)) return;
+    const { options, clock } = this.#parts;
+    const { times } = lease;
+    if (times === undefined || lease.remainingMs() >= forMs) return;
+    const plan = planReach(times, forMs, now(clock), options, this.#drainTargetAtMs);
+    if (plan !== undefined) await this.#send([{ watch, plan }]);
+  }
+
   /** The lease has ended. */
   forget(lease: Kept): void {
     this.#watches.delete(lease);
@@ -155,19 +167,18 @@ export class LeaseExtender<Kept extends ExtendedLease> {
 
   /** What each lease needs next, for those that may be extended. */
   #plans(at: Moment): Due<Kept>[] {
-    const { options, gate } = this.#parts;
-    if (gate?.isOpen() === false) return [];
+    const { options } = this.#parts;
     return [...this.#watches.values()].flatMap((watch) => {
-      const { lease } = watch;
-      const mayExtend =
-        !watch.isStopped &&
-        watch.call === undefined &&
-        watch.refusedHandle !== lease.receiptHandle &&
-        lease.times !== undefined;
-      if (!mayExtend || lease.times === undefined) return [];
-      const plan = planExtension(lease.times, watch, at, options, this.#drainTargetAtMs);
+      const { times } = watch.lease;
+      if (times === undefined || !this.#mayExtend(watch)) return [];
+      const plan = planExtension(times, watch, at, options, this.#drainTargetAtMs);
       return plan === undefined ? [] : [{ watch, plan }];
     });
+  }
+
+  #mayExtend({ lease, isStopped, call, refusedHandle }: Watch<Kept>): boolean {
+    const isFree = !isStopped && call === undefined && refusedHandle !== lease.receiptHandle;
+    return isFree && this.#parts.gate?.isOpen() !== false;
   }
 
   /** One call; resolves with its answers when they have been applied. */

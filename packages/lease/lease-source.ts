@@ -115,6 +115,8 @@ class QueueLeaseSource implements LeaseSource {
       queueName: queue.name,
       hasDeadLetterQueue: queue.hasDeadLetterQueue,
       emit,
+      reach: (lease, forMs) => this.#extender.reach(lease, forMs),
+      discard: (lease) => this.#settling.discard(lease),
       settle: (lease, ending) => {
         const isLast = ending.kind === "ack" || ending.kind === "dead-letter";
         const tail = isLast ? [] : this.#held.goesBack(lease);

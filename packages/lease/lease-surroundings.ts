@@ -13,6 +13,10 @@ export interface Surroundings<Held> {
   readonly hasDeadLetterQueue: boolean;
   /** Must not throw. */
   readonly emit: (event: LeaseEvent) => void;
+  /** Makes one extension that reaches `forMs` from now, as far as it may. */
+  readonly reach: (lease: Held, forMs: number) => Promise<void>;
+  /** Deletes the message of a lost lease, once and without another try. */
+  readonly discard: (lease: Held) => Promise<void>;
   /** Makes the calls of an ending that has been decided. */
   readonly settle: (lease: Held, ending: LeaseEnding) => void;
   /** The lease has ended, however it did, or its run has; asked again when the other follows. */

@@ -69,6 +69,14 @@ export interface Lease {
   holdRemainingMs(): number;
   /** @throws LeaseLostError */
   assertHeld(): void;
+  /**
+   * Makes the lease reach `forMs` from now, by one extension if need be, as far as SQS and a drain
+   * allow. Never rejects.
+   * @returns whether it does
+   */
+  reach(forMs: number): Promise<boolean>;
+  /** Hears of each extension that was confirmed; returns how to stop hearing. Must not throw. */
+  onExtended(listener: () => void): () => void;
   /** Deletes the message: the job is done. The lease is extended until SQS confirms. */
   ack(): Promise<EndOutcome>;
   /** Gives the message back after a failure, visible after `delayMs`. */
@@ -82,4 +90,16 @@ export interface Lease {
    * access is denied); without it the lease lapses, and the message is back after what is left of it
    */
   deadLetter(reason: DeadLetterReason, refusedDelayMs?: number): Promise<EndOutcome>;
+  /**
+   * Makes no call any more, not even an extension: another may have the message, and whatever is said
+   * of it would be said of theirs. It runs out by itself.
+   * @param code - why, a stable word
+   */
+  letGo(code: string): Promise<EndOutcome>;
+  /**
+   * Deletes the message of a lease that was lost, once. Only for a message that nobody needs any more,
+   * because its job is done for good, whoever holds it now. No call is made on a FIFO queue, which
+   * would refuse it, nor on a lease that was not lost. Never rejects.
+   */
+  discard(): Promise<void>;
 }

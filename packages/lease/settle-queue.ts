@@ -82,7 +82,16 @@ export class SettleQueue {
   settle(lease: HeldLease, ending: LeaseEnding, tail: readonly HeldLease[] = []): void {
     if (ending.kind === "ack") this.#addAck(lease, "ack");
     else if (ending.kind === "dead-letter") void this.#deadLetter(lease, ending);
-    else void this.#giveBack(lease, ending.delayMs, tail);
+    else if (ending.kind !== "let-go") void this.#giveBack(lease, ending.delayMs, tail);
+  }
+
+  /** Deletes, in one try, what was lost and is garbage; not on FIFO, where a late delete is refused. */
+  async discard({ ref: lease, receiptHandle }: HeldLease): Promise<void> {
+    const { fifo, calls, emit } = this.#parts;
+    if (fifo || this.#closing.signal.aborted) return;
+    const [answer] = await calls.delete([receiptHandle]);
+    const code = answer === undefined || answer.kind === "ok" ? {} : { code: answer.code };
+    emit({ kind: "lease.discarded", lease, ...code });
   }
 
   /** Acks no longer linger. */

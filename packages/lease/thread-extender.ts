@@ -40,6 +40,8 @@ interface AwaitedDrain extends PromiseWithResolvers<TaperResult> {
 
 /** How soon time that passed on the wall clock only is noticed (a suspended VM): no timer rings then. */
 const LONGEST_SLEEP_MS = 1_000;
+/** What the way to the thread and back may take. */
+const THREAD_SLACK_MS = 250;
 const NO_URL: ThreadFailure = {
   code: "NoQueueUrl",
   message: "the queue does not say where it is, so no other thread can call it",
@@ -51,7 +53,9 @@ export class ThreadExtender implements Extender {
   readonly #clock: Clock;
   readonly #byLease = new Map<HeldLease, Entrusted>();
   readonly #byId = new Map<number, Entrusted>();
+  readonly #reaches = new Map<number, () => void>();
   #lastId = 0;
+  #lastReach = 0;
   #isOpened = false;
   #drain: AwaitedDrain | undefined;
   #standIn: LeaseExtender<HeldLease> | undefined;
@@ -102,6 +106,23 @@ export class ThreadExtender implements Extender {
     if (this.#byLease.get(lease) === entrusted) lease.entrust();
   }
 
+  async reach(lease: HeldLease, forMs: number): Promise<void> {
+    const entrusted = this.#byLease.get(lease);
+    if (entrusted === undefined) return await this.#standIn?.reach(lease, forMs);
+    this.#lastReach += 1;
+    const { queue, post, options } = this.#parts;
+    const reach = this.#lastReach;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#reaches.set(reach, resolve);
+    // One call may be out before it; a thread that has failed does not answer.
+    const cancel = this.#clock.schedule(2 * options.callTimeoutMs + THREAD_SLACK_MS, resolve);
+    post({ kind: "reach", queue, lease: entrusted.id, forMs, reach });
+    await promise;
+    cancel();
+    this.#reaches.delete(reach);
+    lease.apply({ kind: "tick" });
+  }
+
   forget(lease: HeldLease): void {
     const entrusted = this.#byLease.get(lease);
     if (entrusted === undefined) return void this.#standIn?.forget(lease);
@@ -131,6 +152,7 @@ export class ThreadExtender implements Extender {
   /** What the thread says of this queue. */
   hear(message: Extract<FromExtender, { readonly queue: number }>): void {
     if (message.kind === "drained") return void this.#drain?.resolve(message.result);
+    if (message.kind === "reached") return void this.#reaches.get(message.reach)?.();
     if (message.kind === "event" && message.lease === undefined) {
       return void this.#parts.emit(message.event);
     }

@@ -40,6 +40,12 @@ const tellings: Tellings = {
   "claim.memory-eased": { level: "info", message: "memory is enough again" },
   "claim.stalled": { level: "error", message: "no poll has ended or begun for too long" },
 
+  "claim.ledger-down": {
+    level: "error",
+    message: "the job ledger's store does not answer: nothing is claimed",
+  },
+  "claim.ledger-back": { level: "info", message: "the job ledger's store answers again" },
+
   "lease.claimed": { level: "debug", message: "a message was claimed" },
   "lease.extended": { level: "debug", message: "a lease was extended" },
   "lease.extension-failed": { level: "warn", message: "a lease could not be extended" },
@@ -67,6 +73,10 @@ const tellings: Tellings = {
     level: "warn",
     message: "a lease is left to run out: the answer is unknown or no call is possible",
   },
+  "lease.discarded": (event) => ({
+    level: event.code === undefined ? "info" : "warn",
+    message: "a message was deleted after its lease was lost: its job is done for good",
+  }),
   "lease.settle-failed": { level: "error", message: "a message could not be settled" },
 
   "job.started": { level: "info", message: "a job has started" },
@@ -76,6 +86,7 @@ const tellings: Tellings = {
     // What was planned (a later retry, a drain) has no stack worth reading.
     fields: endLevel(outcome) === "info" ? { error_stack: undefined } : {},
   }),
+  "job.stopped": ({ why }) => ({ level: stopLevel(why), message: STOPPED_AS[why] }),
   "job.aborted": { level: "warn", message: "a job was asked to stop" },
   "job.abort-answered": { level: "info", message: "a job has stopped as it was asked" },
   "job.ignored-abort": { level: "error", message: "a job does not stop although it was asked" },
@@ -113,6 +124,48 @@ const tellings: Tellings = {
     fields: { fields: event.fields },
   }),
 
+  "effect.taken-over": {
+    level: "warn",
+    message: "an effect of unknown outcome is taken over as its policy says",
+  },
+  "effect.unknown": { level: "warn", message: "an effect ended and nobody knows its outcome" },
+  "effect.completion-unrecorded": ({ final }) => ({
+    level: "error",
+    message: final
+      ? "an effect has happened and could not be recorded before the process ended"
+      : "an effect has happened and is not recorded yet: that is tried on",
+  }),
+  "effect.completed-late": {
+    level: "warn",
+    message: "an effect that had been taken over turned out to have happened",
+  },
+  "effect.results-differ": {
+    level: "error",
+    message: "an effect happened twice at its provider, with different results",
+  },
+  "effect.applied-after-rejection": {
+    level: "error",
+    message: "an effect happened although a later attempt was rejected",
+  },
+  "effect.record-missing": {
+    level: "error",
+    message: "an effect has happened and its record is gone: it may happen again",
+  },
+  "effect.result-dropped": {
+    level: "warn",
+    message: "an effect has happened and its result could not be kept",
+  },
+  "ledger.parked": { level: "error", message: "a job is parked: an operator must decide" },
+  "ledger.unparkable": {
+    level: "error",
+    message: "a job should be parked, and its message is too big to be stored: it is put off",
+  },
+  "ledger.payload-differs": {
+    level: "warn",
+    message: "the same job came with another payload: the first one's effects stand",
+  },
+  "ledger.store-failing": { level: "warn", message: "the job ledger's store did not answer" },
+
   "drain.started": (event) => ({
     level: "info",
     message: `the drain has started, with ${event.inFlight} in flight`,
@@ -144,13 +197,36 @@ const ENDED_AS: Readonly<Record<JobOutcome, string>> = {
   failed: "a job failed and will be tried again",
   "dead-lettered": "a job goes to the dead-letter queue",
   "lease-lost": "a job ended after its lease was lost; nothing was settled",
+  stopped: "a job was ended by its ledger",
 };
+
+type StopWord = Extract<WorkerEvent, { kind: "job.stopped" }>["why"];
+
+const STOPPED_AS: Readonly<Record<StopWord, string>> = {
+  busy: "a job is with another worker, or an effect of it has not settled: it comes back later",
+  fenced: "a newer delivery has the job: nothing is said of it any more",
+  parked: "a job is parked, and its message is stored",
+  "lease-lost": "the lease does not reach as far as an effect may take: it runs out",
+  draining: "an effect that cannot end before the drain deadline was not begun",
+  "store-down":
+    "the job ledger cannot be reached: a job goes back, and nothing counts as a failure",
+  done: "a job was done before: its message is acked",
+  cancelled: "a job was cancelled: its message is acked",
+  dead: "a job was given up before: its message goes to the dead-letter queue",
+  unsettled: "a job ended with effects of unknown outcome: it comes back when they have settled",
+};
+
+function stopLevel(why: StopWord): LogLevel {
+  if (why === "store-down") return "error";
+  return why === "busy" || why === "done" || why === "draining" ? "info" : "warn";
+}
 
 function endLevel(outcome: JobOutcome): LogLevel {
   switch (outcome) {
     case "succeeded":
     case "retry-later":
     case "interrupted":
+    case "stopped":
       return "info";
     case "failed":
     case "dead-lettered":

@@ -26,6 +26,12 @@ export const FIELD_NAMES: Readonly<Record<string, string>> = {
   started: "started",
   extensionsPaused: "extensions_paused",
   cap: "cap",
+  effect: "effect",
+  policy: "policy",
+  operation: "operation",
+  reference: "provider_reference",
+  final: "final",
+  alarm: "alarm",
   // Durations.
   ageMs: "age_ms",
   heldMs: "held_ms",
@@ -40,6 +46,7 @@ export const FIELD_NAMES: Readonly<Record<string, string>> = {
   retryInMs: "retry_in_ms",
   stalledMs: "stalled_ms",
   shortForMs: "memory_short_ms",
+  downForMs: "ledger_down_ms",
   blockedMs: "blocked_ms",
   sinceLastMs: "since_last_ms",
   // Memory.

@@ -18,6 +18,7 @@ export type {
   InFlightJob,
   WorkerEvent,
   WorkerLeaseEvent,
+  WorkerLedgerEvent,
   WorkerLifeEvent,
   WorkerPhase,
 } from "./worker-event.ts";

@@ -1,7 +1,7 @@
 /** Everything a worker reports, as one union. */
 
-import type { JobIdentity } from "@leasehold/job";
-import type { JobEvent } from "@leasehold/job-run";
+import type { JobIdentity, LedgerEvent } from "@leasehold/job";
+import type { ErrorInfo, JobEvent } from "@leasehold/job-run";
 import type { LeaseEvent, LeaseRef } from "@leasehold/lease";
 import type { ShutdownCause, ShutdownReport } from "./shutdown-report.ts";
 
@@ -18,6 +18,13 @@ export type WorkerPhase =
 
 /** A lease event, with the job that the message turned out to be as soon as that is known. */
 export type WorkerLeaseEvent = LeaseEvent & { readonly job?: JobIdentity };
+
+type StoreFailing = Extract<LedgerEvent, { readonly kind: "ledger.store-failing" }>;
+
+/** What the job ledger reports; `alarm` says that a person must look at it. */
+export type WorkerLedgerEvent =
+  | Exclude<LedgerEvent, StoreFailing>
+  | (Omit<StoreFailing, "error"> & { readonly error: ErrorInfo });
 
 /** One job in flight at the first tick of a drain. */
 export interface InFlightJob {
@@ -90,6 +97,9 @@ export type WorkerLifeEvent =
       readonly limitBytes?: number;
       readonly shortForMs: number;
     }
+  /** The job ledger's store does not answer: nothing is claimed until `claim.ledger-back`. */
+  | { readonly kind: "claim.ledger-down"; readonly retryInMs: number }
+  | { readonly kind: "claim.ledger-back"; readonly downForMs: number }
   | {
       readonly kind: "drain.started";
       readonly cause: ShutdownCause;
@@ -108,4 +118,4 @@ export type WorkerLifeEvent =
   | { readonly kind: "drain.finished"; readonly report: ShutdownReport };
 
 /** Everything a worker reports. Listeners never slow it down: one that throws is dropped from that event. */
-export type WorkerEvent = WorkerLifeEvent | JobEvent | WorkerLeaseEvent;
+export type WorkerEvent = WorkerLifeEvent | JobEvent | WorkerLeaseEvent | WorkerLedgerEvent;

@@ -105,6 +105,8 @@ function contextOf(
     draining: signal,
     lease: { remainingMs: () => 60_000, assertHeld: quiet },
     remainingMs: () => 60_000,
+    once: () => Promise.reject(new Error("no effect is expected here")),
+    checkpoint: { load: () => undefined, save: async () => undefined },
     send,
     done: (result) => ({ kind: "done", result }),
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },

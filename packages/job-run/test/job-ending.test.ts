@@ -46,6 +46,8 @@ function wordOf(ending: Decision["ending"]): string {
       return `dead-letter ${ending.reason.code}`;
     case "release":
       return `release ${ending.class} in ${ending.delayMs}`;
+    case "let-go":
+      return `let go: ${ending.code}`;
   }
 }
 
@@ -259,7 +261,7 @@ describe("over every run", () => {
     fc.assert(
       fc.property(runs, (facts) => {
         const { outcome, ending } = decideEnding(facts);
-        const told = attemptEnding(outcome, ending).kind;
+        const told = attemptEnding({ outcome, ending }).kind;
         const hasThrown = facts.handler.kind === "threw";
         const mayFail = hasThrown || facts.abortCause === "job-timeout";
         const isCutShort =
@@ -276,7 +278,7 @@ describe("over every run", () => {
   test("the ledger is told all that it has words for (the generator is not vacuous)", () => {
     const told = fc.sample(runs, 1_000).map((facts) => {
       const { outcome, ending } = decideEnding(facts);
-      return attemptEnding(outcome, ending).kind;
+      return attemptEnding({ outcome, ending }).kind;
     });
     expect([...new Set(told)].sort()).toEqual([
       "failed",

@@ -1,7 +1,7 @@
 import {
-  type AttemptEnding,
   type AttemptHistory,
   type AttemptLedger,
+  type JobEndingNote,
   type JobIdentity,
   parseJobId,
   parseJobType,
@@ -30,14 +30,19 @@ interface Delivery {
 
 function setup(options: Parameters<typeof memoryAttemptLedger>[0] = {}) {
   const ledger = memoryAttemptLedger(options);
-  const open = (delivery: Delivery) => openNow(ledger, delivery);
+  const openAny = (delivery: Delivery) => openNow(ledger, delivery);
+  const open = (delivery: Delivery) => {
+    const opening = openAny(delivery);
+    if (opening.kind === "dead") throw new Error("the job has been given up");
+    return opening;
+  };
   /** One delivery from start to end; says what was known at its start. */
   const tryOnce = (receiveCount: number, kind: "failed" | "interrupted" | "put-off") => {
     const attempt = open({ receiveCount });
     attempt.end({ kind });
     return attempt.history;
   };
-  return { open, tryOnce };
+  return { open, openAny, tryOnce };
 }
 
 function openNow(ledger: AttemptLedger, delivery: Delivery) {
@@ -98,9 +103,9 @@ describe("the memory ledger", () => {
   });
 
   test("keeps a job given up as long as the same message comes, and starts afresh with another", () => {
-    const { open } = setup();
+    const { open, openAny } = setup();
     open({ receiveCount: 4 }).end({ kind: "given-up", reason });
-    expect(open({ receiveCount: 5 }).history.givenUp).toEqual(reason);
+    expect(openAny({ receiveCount: 5 })).toEqual({ kind: "dead", reason });
     expect(open({ receiveCount: 6, messageId: "m-2" }).history).toEqual(NOTHING);
   });
 
@@ -140,7 +145,7 @@ describe("over every series of deliveries", () => {
         const { open } = setup();
         const seen = happened.map((kind, index) => {
           const attempt = open({ receiveCount: index + 1 });
-          if (kind !== "crashed") attempt.end({ kind } as AttemptEnding);
+          if (kind !== "crashed") attempt.end({ kind } as JobEndingNote);
           return attempt.history;
         });
         const times = (kind: (typeof kinds)[number], before: number) =>

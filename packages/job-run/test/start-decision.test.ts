@@ -35,12 +35,6 @@ describe("a job", () => {
     expect(decide(history)).toBe(start);
   });
 
-  test("that was given up before is given up for the same reason, whatever else it did", () => {
-    const givenUp = { code: "permanent", detail: "no such customer", counts: { failures: 1 } };
-    const facts = { history: { ...NEW, crashes: 9, givenUp }, budgets, canDeadLetter: true };
-    expect(decideStart(facts)).toEqual({ kind: "give-up", reason: givenUp });
-  });
-
   test("says why it was given up, and how it came to that", () => {
     const history = { failures: 2, interruptions: 11, crashes: 1, putOffs: 3 };
     expect(decideStart({ history, budgets, canDeadLetter: true })).toEqual({
@@ -75,14 +69,9 @@ describe("a job", () => {
 describe("over every history", () => {
   const upTo = (max: number) => fc.integer({ min: 0, max });
   const facts = fc.record({
-    history: fc
-      .record({
-        ...{ failures: upTo(10), interruptions: upTo(20), crashes: upTo(6), putOffs: upTo(10) },
-        wasGivenUp: fc.boolean(),
-      })
-      .map(({ wasGivenUp, ...counts }): AttemptHistory => {
-        return wasGivenUp ? { ...counts, givenUp: { code: "permanent", detail: "x" } } : counts;
-      }),
+    history: fc.record({
+      ...{ failures: upTo(10), interruptions: upTo(20), crashes: upTo(6), putOffs: upTo(10) },
+    }),
     budgets: fc.record({ failures: upTo(6), interruptions: upTo(12), crashes: upTo(4) }),
     canDeadLetter: fc.boolean(),
   });
@@ -111,7 +100,7 @@ describe("over every history", () => {
     );
   });
 
-  test("a job is given up only for what it was given up for, or what is over its budget", () => {
+  test("a job is given up only for what is over its budget", () => {
     fc.assert(
       fc.property(facts, ({ history, budgets: given, canDeadLetter }) => {
         const start = decideStart({ history, budgets: given, canDeadLetter });
@@ -119,7 +108,7 @@ describe("over every history", () => {
         expect(canDeadLetter).toBe(true);
         const isOver =
           history.crashes > given.crashes || history.interruptions > given.interruptions;
-        expect(isOver || history.givenUp !== undefined).toBe(true);
+        expect(isOver).toBe(true);
       }),
     );
   });
@@ -132,7 +121,6 @@ describe("over every history", () => {
     expect([...new Set(seen)].sort()).toEqual([
       "interruptions-exhausted",
       "killed-its-worker",
-      "permanent",
       "run",
       "run-alone",
     ]);

@@ -205,6 +205,37 @@ export const samples: Samples = {
   "drain.escalated": { kind: "drain.escalated", to: "aborting", why: "second signal" },
   "drain.signal-ignored": { kind: "drain.signal-ignored", signal: "SIGTERM", sinceLastMs: 12 },
   "drain.finished": { kind: "drain.finished", report },
+  "claim.ledger-down": { kind: "claim.ledger-down", retryInMs: 2_000 },
+  "claim.ledger-back": { kind: "claim.ledger-back", downForMs: 9_000 },
+  "lease.discarded": { kind: "lease.discarded", lease, code: "TimeoutError" },
+  "job.stopped": {
+    kind: "job.stopped",
+    ...{ lease, job, why: "store-down", during: "run", delayMs: 5_000 },
+  },
+  "effect.taken-over": {
+    kind: "effect.taken-over",
+    ...{ job, effect: "charge", policy: "replay", attempt: 2 },
+  },
+  "effect.unknown": { kind: "effect.unknown", job, effect: "charge", attempt: 1 },
+  "effect.completion-unrecorded": {
+    kind: "effect.completion-unrecorded",
+    ...{ job, effect: "charge", reference: "pi_1", final: false, alarm: false },
+  },
+  "effect.completed-late": { kind: "effect.completed-late", job, effect: "charge" },
+  "effect.results-differ": { kind: "effect.results-differ", job, effect: "charge", alarm: true },
+  "effect.applied-after-rejection": {
+    kind: "effect.applied-after-rejection",
+    ...{ job, effect: "charge", alarm: true },
+  },
+  "effect.record-missing": { kind: "effect.record-missing", job, effect: "charge", alarm: true },
+  "effect.result-dropped": {
+    kind: "effect.result-dropped",
+    ...{ job, effect: "charge", why: "too big" },
+  },
+  "ledger.parked": { kind: "ledger.parked", job, why: "outcome-unknown", effect: "charge" },
+  "ledger.unparkable": { kind: "ledger.unparkable", job, why: "too-old", alarm: true },
+  "ledger.payload-differs": { kind: "ledger.payload-differs", job },
+  "ledger.store-failing": { kind: "ledger.store-failing", job, operation: "start", error },
 };
 
 const leased = { queue: "jobs", message_id: "m-1", receive_count: 2 };
@@ -217,6 +248,28 @@ const failure = {
 
 /** Level and fields of each sample's line, beside time, worker and message. */
 export const lines: { readonly [Kind in WorkerEvent["kind"]]: Record<string, unknown> } = {
+  "claim.ledger-down": { level: "error", retry_in_ms: 2_000 },
+  "claim.ledger-back": { level: "info", ledger_down_ms: 9_000 },
+  "lease.discarded": { level: "warn", ...leased, code: "TimeoutError" },
+  "job.stopped": {
+    ...{ level: "error", ...leased, ...named },
+    ...{ why: "store-down", during: "run", delay_ms: 5_000 },
+  },
+  "effect.taken-over": { level: "warn", ...named, effect: "charge", policy: "replay", attempt: 2 },
+  "effect.unknown": { level: "warn", ...named, effect: "charge", attempt: 1 },
+  "effect.completion-unrecorded": {
+    ...{ level: "error", ...named, effect: "charge" },
+    ...{ provider_reference: "pi_1", final: false, alarm: false },
+  },
+  "effect.completed-late": { level: "warn", ...named, effect: "charge" },
+  "effect.results-differ": { level: "error", ...named, effect: "charge", alarm: true },
+  "effect.applied-after-rejection": { level: "error", ...named, effect: "charge", alarm: true },
+  "effect.record-missing": { level: "error", ...named, effect: "charge", alarm: true },
+  "effect.result-dropped": { level: "warn", ...named, effect: "charge", why: "too big" },
+  "ledger.parked": { level: "error", ...named, effect: "charge", why: "outcome-unknown" },
+  "ledger.unparkable": { level: "error", ...named, why: "too-old", alarm: true },
+  "ledger.payload-differs": { level: "warn", ...named },
+  "ledger.store-failing": { level: "warn", ...named, operation: "start", ...failure },
   "worker.phase": { level: "info", phase: "ready", from_phase: "booting" },
   "worker.ready": { level: "info", queues: ["jobs", "mail"], concurrency: 8 },
   "worker.contract-warning": {

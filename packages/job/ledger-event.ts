@@ -1,7 +1,14 @@
 /** What the ledger reports; nothing here is logged by the ledger itself. */
 
-import type { JobIdentity } from "@leasehold/job";
-import type { ParkReason } from "./ledger-record.ts";
+import type { JobIdentity } from "./identity.ts";
+
+/** Why a job waits for an operator. */
+export type ParkReason =
+  | "outcome-unknown"
+  /** Its record may have expired, or a restore of the table may have erased it. */
+  | "too-old"
+  /** An earlier attempt turned out to have happened after a later one had been rejected. */
+  | "applied-after-rejection";
 
 interface OfJob {
   readonly job: JobIdentity;

@@ -1,15 +1,16 @@
 import { ManualClock } from "@leasehold/clock/manual";
 import {
-  type AttemptEnding,
   type AttemptHistory,
   type AttemptLedger,
   type AttemptOpening,
+  type JobEndingNote,
   parseJobId,
   parseJobType,
   parseTenantId,
 } from "@leasehold/job";
 import { describe, expect, test } from "vitest";
-import { type Attempt, openAttempt } from "../attempt.ts";
+import type { Attempt } from "../attempt.ts";
+import { countAttempt } from "../counted-attempt.ts";
 
 const HISTORY: AttemptHistory = { failures: 4, interruptions: 2, crashes: 1, putOffs: 0 };
 const BUDGETS = { failures: 5, interruptions: 10, crashes: 3 };
@@ -26,18 +27,18 @@ function setup(open: AttemptLedger["open"]) {
     messageId: "m-1",
     receiveCount: 7,
   };
-  const attempt = openAttempt(delivery, {
+  const attempt = countAttempt(delivery, {
     ledger: { open },
     budgets: BUDGETS,
     timeoutMs: 2_000,
     clock,
     onUncounted: (during, error) => reported.push(`${during}: ${(error as Error).message}`),
-  });
+  }) as Promise<Attempt> | Attempt;
   return { clock, reported, attempt };
 }
 
 /** What a ledger answers, and what it is told. */
-function opening(end: (ending: AttemptEnding) => Promise<void> | undefined = () => undefined) {
+function opening(end: (ending: JobEndingNote) => Promise<void> | undefined = () => undefined) {
   return { kind: "open", history: HISTORY, end } satisfies AttemptOpening;
 }
 
