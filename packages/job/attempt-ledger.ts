@@ -1,21 +1,7 @@
 /** Port: how often a job was tried and how those tries ended, for a worker without a job ledger. */
 
 import type { JobIdentity } from "./identity.ts";
-import type { ControlOutcome, JobEndingNote } from "./job-ledger.ts";
-
-/** What became of a job's earlier tries. */
-export interface AttemptHistory {
-  /** Tries that failed. */
-  readonly failures: number;
-  /** Tries that were stopped before they were done, since progress was last saved. */
-  readonly interruptions: number;
-  /** Tries that began and never ended: their worker died. That of a first receive is not seen. */
-  readonly crashes: number;
-  /** Tries that asked to come back later. */
-  readonly putOffs: number;
-  /** The numbers stand for what nobody counted; an operator is better not told of them. */
-  readonly isEstimate?: true;
-}
+import type { AttemptHistory, ControlOutcome, JobEndingNote } from "./job-ledger.ts";
 
 /** One delivery of a job. */
 export interface AttemptDelivery {

@@ -2,7 +2,6 @@
 
 export type {
   AttemptDelivery,
-  AttemptHistory,
   AttemptLedger,
   AttemptOpening,
   OpenAttempt,
@@ -69,6 +68,7 @@ export type {
   SentChild,
 } from "./job-context.ts";
 export {
+  type AttemptHistory,
   type ControlOutcome,
   ControlOutcomeError,
   type EffectSurroundings,

@@ -1,9 +1,22 @@
 /** Port: the record of a job that outlives its deliveries. */
 
-import type { AttemptHistory } from "./attempt-ledger.ts";
 import type { Once } from "./effect.ts";
 import type { JobIdentity } from "./identity.ts";
 import type { LedgerListener } from "./ledger-event.ts";
+
+/** What became of a job's earlier tries. */
+export interface AttemptHistory {
+  /** Tries that failed. */
+  readonly failures: number;
+  /** Tries that were stopped before they were done, since progress was last saved. */
+  readonly interruptions: number;
+  /** Tries that began and never ended: their worker died. That of a first receive is not seen. */
+  readonly crashes: number;
+  /** Tries that asked to come back later. */
+  readonly putOffs: number;
+  /** The numbers stand for what nobody counted; an operator is better not told of them. */
+  readonly isEstimate?: true;
+}
 
 /** Why a job is not tried any more: given up, or cancelled. */
 export interface GivenUp {
