@@ -91,11 +91,13 @@ export class JobRun {
 
   async #run(): Promise<void> {
     try {
-      const { jobs, clock, policy } = this.#parts;
+      const { jobs, clock, policy, payloadStore } = this.#parts;
       const envelope = readMessage(this.lease.message, jobs);
       this.#job = envelope.kind === "malformed" ? undefined : identityOf(envelope.job);
-      const limits = { clock, jobTimeoutMs: policy.jobTimeoutMs, over: this.worked };
-      const reading = await checkMessage(envelope, limits);
+      const reading = await checkMessage(envelope, {
+        ...{ clock, jobTimeoutMs: policy.jobTimeoutMs, over: this.worked },
+        ...(payloadStore && { payloadStore }),
+      });
       if (reading === undefined || this.#isAbandoned) return;
       if (reading.kind === "job" || reading.kind === "unanswered") return await this.#try(reading);
       if (!(await this.#takeTurn()) || !this.#start()) return;

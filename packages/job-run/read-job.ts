@@ -4,8 +4,10 @@ import type { Clock } from "@leasehold/clock";
 import {
   type AnyJobDefinition,
   checkPayload,
+  fetchPayload,
   type Job,
   type JobIdentity,
+  type PayloadStore,
   type RawJob,
   readEnvelope,
 } from "@leasehold/job";
@@ -52,10 +54,10 @@ export type JobReading =
       /** As much as the message says about itself. */
       readonly identity: Partial<JobIdentity>;
     }
-  /** Well-formed, of a type or version that only another release of the worker knows. */
+  /** Well-formed, and for another worker or another time: its type, version or payload is not here. */
   | {
       readonly kind: "unknown";
-      readonly reason: "unknown-type" | "newer-version";
+      readonly reason: "unknown-type" | "newer-version" | "no-payload-store" | "payload-store-down";
       readonly detail: string;
       readonly job: JobIdentity;
     };
@@ -82,27 +84,29 @@ function findDefinition(job: RawJob, jobs: JobRegistry): EnvelopeOfJob {
   return { kind: "unknown", reason: "unknown-type", detail, job: identityOf(job) };
 }
 
-/** How long a schema may take. */
-export interface SchemaLimits {
+/** Where a payload may lie, and how long it may take to fetch and to check it. */
+export interface CheckParts {
   readonly clock: Clock;
   /** For jobs whose definition names no limit of its own. */
   readonly jobTimeoutMs: number;
   /** Resolves when nobody waits for the answer any more. */
   readonly over: Promise<void>;
+  /** Where the payloads of claim checks lie. */
+  readonly payloadStore?: PayloadStore;
 }
 
 /**
- * Checks the payload, if there is one to check; never rejects. A schema may ask others and take as
- * long as its job may; `undefined` when the wait was over before.
+ * Fetches the payload, when the message is a claim check, and checks it; never rejects. Both may take
+ * as long as the job may; `undefined` when the wait was over before.
  */
 export async function checkMessage(
   envelope: EnvelopeOfJob,
-  { clock, jobTimeoutMs, over }: SchemaLimits,
+  { clock, jobTimeoutMs, over, payloadStore }: CheckParts,
 ): Promise<JobReading | undefined> {
   if (envelope.kind !== "unchecked") return envelope;
   const timeoutMs = envelope.definition.timeoutMs ?? jobTimeoutMs;
   const tooLate = () => new SchemaTimeoutError(timeoutMs);
-  const checked = Promise.race([checkJob(envelope), over.then(() => undefined)]);
+  const checked = Promise.race([checkJob(envelope, payloadStore), over.then(() => undefined)]);
   try {
     return await within(checked, { clock, timeoutMs, tooLate });
   } catch (error) {
@@ -112,8 +116,17 @@ export async function checkMessage(
   }
 }
 
-async function checkJob({ job: raw, definition }: UncheckedJob): Promise<JobReading> {
-  const identity = identityOf(raw);
+async function checkJob(
+  { job: claim, definition }: UncheckedJob,
+  store: PayloadStore | undefined,
+): Promise<JobReading> {
+  const identity = identityOf(claim);
+  const fetched = await fetchPayload(claim, store);
+  if (fetched.kind === "malformed") return { ...fetched, identity };
+  if (fetched.kind === "unavailable") {
+    return { kind: "unknown", reason: fetched.reason, detail: fetched.detail, job: identity };
+  }
+  const raw = { ...claim, payload: fetched.payload };
   const check = await checkPayload(definition.schema, raw.payload);
   if (check.kind === "invalid") {
     const detail = check.problems.join("; ");

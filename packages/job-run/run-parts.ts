@@ -1,7 +1,13 @@
 /** What a run needs, and what it ends in. */
 
 import type { Clock } from "@leasehold/clock";
-import type { AttemptLedger, JobIdentity, JobLedger, JobSender } from "@leasehold/job";
+import type {
+  AttemptLedger,
+  JobIdentity,
+  JobLedger,
+  JobSender,
+  PayloadStore,
+} from "@leasehold/job";
 import type { EndOutcome, Lease, ReleaseClass, Turn } from "@leasehold/lease";
 import type { Ending, RunOutcome } from "./job-ending.ts";
 import type { JobEvent } from "./job-event.ts";
@@ -68,6 +74,8 @@ export interface RunParts {
   readonly shortestDelayMs: () => number;
   readonly giveBack: GiveBack;
   readonly sender?: JobSender;
+  /** Where the payloads of claim checks lie. @defaultValue such jobs wait for a worker with a store */
+  readonly payloadStore?: PayloadStore;
   readonly onEvent: (event: JobEvent) => void;
   /** In [0, 1). */
   readonly random: () => number;

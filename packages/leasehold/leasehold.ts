@@ -7,7 +7,7 @@ import {
   type QueueContract,
   workerTimings,
 } from "@leasehold/deployment-contract";
-import type { AnyJobDefinition } from "@leasehold/job";
+import type { AnyJobDefinition, PayloadStore } from "@leasehold/job";
 import {
   type ExtenderThread,
   type LeaseQueue,
@@ -51,6 +51,11 @@ export interface ServiceParts {
    * @defaultValue "receive-count"
    */
   readonly attempts?: AttemptsChoice;
+  /**
+   * Where payloads lie that are too large for a message; the producers of the jobs must be given the
+   * same store. @defaultValue jobs with such a payload are put off, for a worker that has one
+   */
+  readonly claimCheck?: PayloadStore;
   /** Which queue a child job goes to, by its type. @defaultValue the contract's first queue */
   readonly queueOfChild?: (jobType: string) => string;
   /** @defaultValue a random name */
@@ -117,7 +122,7 @@ class Wiring {
   }
 
   worker(): Worker {
-    const { contract, jobs, options, workerId, version } = this.#parts;
+    const { contract, jobs, options, workerId, version, claimCheck } = this.#parts;
     const attemptLedger = openAttemptLedger(this.#parts.attempts);
     return createWorker({
       ...{ contract, jobs, clock: this.#clock },
@@ -130,6 +135,7 @@ class Wiring {
         },
       },
       ...(attemptLedger === undefined ? {} : { attemptLedger }),
+      ...(claimCheck === undefined ? {} : { payloadStore: claimCheck }),
       ...(this.#extenderThread === undefined ? {} : { extenderThread: this.#extenderThread }),
       ...(options === undefined ? {} : { options }),
       ...(workerId === undefined ? {} : { workerId }),
@@ -138,14 +144,18 @@ class Wiring {
   }
 
   readonly producer = async (queueName: string): Promise<Producer> => {
-    const { service, queues } = this.#parts.contract;
+    const { claimCheck, contract } = this.#parts;
+    const { service, queues } = contract;
     if (!queues.some(({ name }) => name === queueName)) {
       throw new RangeError(`the contract of ${service} has no queue ${queueName}`);
     }
     const queueUrl = await this.#directory.urlOf(queueName);
     const made =
       this.#producers.get(queueName) ??
-      createProducer({ client: this.#sending, queueUrl, clock: this.#clock });
+      createProducer({
+        ...{ client: this.#sending, queueUrl, clock: this.#clock },
+        ...(claimCheck === undefined ? {} : { claimCheck }),
+      });
     this.#producers.set(queueName, made);
     return made;
   };

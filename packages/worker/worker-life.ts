@@ -173,11 +173,11 @@ export class WorkerLife {
   }
 
   #runParts(loop: ClaimLoop): RunParts {
-    const { clock, jobs, sender, attemptLedger, random = Math.random } = this.#parts;
+    const { clock, jobs, sender, payloadStore, attemptLedger } = this.#parts;
     return {
-      ...{ clock, random },
+      ...{ clock, random: this.#parts.random ?? Math.random },
       ...countingOf(this.#timings, attemptLedger),
-      ...(sender === undefined ? {} : { sender }),
+      ...{ ...(sender && { sender }), ...(payloadStore && { payloadStore }) },
       jobs: new Map(jobs.map((definition) => [definition.type, definition])),
       turn: (lease, job) => this.#gate.turn(lease, job),
       rest: (lease) => this.#gate.rest(lease),

@@ -6,7 +6,7 @@ import {
   type DeploymentContract,
   verifyContract,
 } from "@leasehold/deployment-contract";
-import type { AnyJobDefinition, AttemptLedger, JobSender } from "@leasehold/job";
+import type { AnyJobDefinition, AttemptLedger, JobSender, PayloadStore } from "@leasehold/job";
 import type { ExtenderThread, LeaseQueue } from "@leasehold/lease";
 import { InvalidOptionsError } from "@leasehold/options";
 import type { MemoryUse } from "./memory-guard.ts";
@@ -21,6 +21,11 @@ export interface WorkerParts {
   readonly clock: Clock;
   /** How jobs send child jobs; without one `context.send` fails. */
   readonly sender?: JobSender;
+  /**
+   * Where payloads lie that were too large for their messages: the store of the producer's
+   * `claimCheck`. @defaultValue such jobs are put off, for a worker that has one
+   */
+  readonly payloadStore?: PayloadStore;
   /**
    * Counts attempts beyond their deliveries, so that failures, interruptions and crashes each have a
    * budget of their own; the contract's `worker` has the budgets.

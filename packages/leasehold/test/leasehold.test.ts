@@ -1,4 +1,7 @@
-import { type AnyJobDefinition, defineJob } from "@leasehold/job";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type AnyJobDefinition, defineJob, folderPayloadStore } from "@leasehold/job";
 import type { WorkerEvent } from "@leasehold/worker";
 import { describe, expect, test } from "vitest";
 import { createService, type Service } from "../leasehold.ts";
@@ -6,6 +9,12 @@ import { anything, mail, nowhere, type SqsHere, startSqs } from "./fixtures.ts";
 
 function service(sqs: SqsHere, jobs: readonly AnyJobDefinition[], rest = {}): Service {
   return createService({ contract: mail, jobs, sqs: sqs.connection, ...rest });
+}
+
+/** A folder that is gone after the test. */
+function temporaryFolder(): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(tmpdir(), "leasehold-test-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 /** The first event that fits, from now on. */
@@ -53,6 +62,60 @@ describe("createService", () => {
 
     expect(worked).toEqual(["acme c-7", "acme greet-1"]);
     expect(report).toMatchObject({ exitCode: 0, unfinished: [] });
+  });
+
+  test("works a job whose payload is too large for a message, by a store that both ends have", async () => {
+    await using sqs = await startSqs();
+    await sqs.createQueues();
+    using folder = temporaryFolder();
+    const letters: number[] = [];
+    const letter = defineJob({
+      type: "mail.letter",
+      schema: anything,
+      handler: (job) => void letters.push(JSON.stringify(job.payload).length),
+    });
+    const running = service(sqs, [letter], { claimCheck: folderPayloadStore(folder.path) });
+    const acked = nextEvent(running, ({ kind }) => kind === "lease.acked");
+
+    await running.worker.start();
+    const producer = await running.producer("mail");
+    await producer.send(letter, { tenantId: "acme", jobId: "l-1", payload: "x".repeat(2_000_000) });
+    await acked;
+    const report = await running.worker.drain({ kind: "request", by: "test" });
+    running.close();
+
+    expect(letters).toEqual([2_000_002]);
+    expect(report.exitCode).toBe(0);
+  });
+
+  test("puts a job off whose payload lies in a store that it was not given", async () => {
+    await using sqs = await startSqs();
+    await sqs.createQueues();
+    using folder = temporaryFolder();
+    const letter = defineJob({
+      type: "mail.letter",
+      schema: anything,
+      handler: () => {
+        throw new Error("must not run");
+      },
+    });
+    const sending = service(sqs, [letter], { claimCheck: folderPayloadStore(folder.path) });
+    const running = service(sqs, [letter]);
+    const putOff = nextEvent(running, ({ kind }) => kind === "job.unknown-type");
+
+    await running.worker.start();
+    const producer = await sending.producer("mail");
+    await producer.send(letter, { tenantId: "acme", jobId: "l-1", payload: "x".repeat(2_000_000) });
+    const event = await putOff;
+    const report = await running.worker.drain({ kind: "request", by: "test" });
+    for (const one of [sending, running]) one.close();
+
+    expect(event).toMatchObject({
+      job: { tenantId: "acme", jobId: "l-1" },
+      detail: "its payload lies in a store, and this worker was given none",
+      disposal: "released",
+    });
+    expect(report.exitCode).toBe(0);
   });
 
   test("claims only once queues and dependencies are there, and tells meanwhile what is not", async () => {
