@@ -37,6 +37,7 @@ export interface ClaimLoopParts {
   /** In [0, 1). */
   readonly random: () => number;
   readonly isMemoryShort: () => boolean;
+  readonly isLedgerDown: () => boolean;
   /** The messages of this queue that are held. */
   readonly crowdOf: (share: SlotShare) => Crowd;
   /** Takes each lease over, and its slot with it. */
@@ -178,7 +179,7 @@ export class ClaimLoop {
   }
 
   #facts() {
-    const { shares, source, lingerMs, pollSize, isMemoryShort, crowdOf } = this.#parts;
+    const { shares, source, lingerMs, pollSize, crowdOf } = this.#parts;
     const { slots } = shares;
     const nowMs = this.#nowMs();
     return {
@@ -191,7 +192,8 @@ export class ClaimLoop {
       lingerMs,
       mostPerPoll: pollSize.most,
       pauseLeftMs: this.#pauses.leftMs(nowMs),
-      isMemoryShort: isMemoryShort(),
+      isMemoryShort: this.#parts.isMemoryShort(),
+      isLedgerDown: this.#parts.isLedgerDown(),
       ...crowdOf(this.#share),
     };
   }

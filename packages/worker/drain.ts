@@ -2,9 +2,9 @@
 
 import type { CancelTimer, Clock } from "@leasehold/clock";
 import type { DrainTimings } from "@leasehold/deployment-contract";
+import type { WorkerLedger } from "@leasehold/job";
 import type { JobRun, RunEnd } from "@leasehold/job-run";
-import type { EndOutcome, Lease, LeaseSource, ReleaseClass } from "@leasehold/lease";
-import type { ClaimLoop } from "./claim-loop.ts";
+import type { EndOutcome, Lease, ReleaseClass } from "@leasehold/lease";
 import {
   advanceDrain,
   beginDrain,
@@ -17,8 +17,10 @@ import {
   type SignalEffect,
   signalDrain,
 } from "./drain-plan.ts";
+import { type DrainedQueue, loopOf, openPollsOf, taperQueues } from "./drained-queue.ts";
 import { giveBackSafely } from "./give-back.ts";
 import type { HeldRuns } from "./held-runs.ts";
+import { stopLedger } from "./ledger-end.ts";
 import {
   type ErrorWords,
   judgeExit,
@@ -29,12 +31,6 @@ import {
 import type { Tally, Totals } from "./tally.ts";
 import type { WorkerLifeEvent, WorkerPhase } from "./worker-event.ts";
 
-/** One queue, as a drain sees it. */
-export interface DrainedQueue {
-  readonly loop: ClaimLoop;
-  readonly source: LeaseSource;
-}
-
 /** What a drain works with. */
 export interface DrainParts {
   /** From when its deadlines count, on the monotonic clock. */
@@ -44,6 +40,8 @@ export interface DrainParts {
   readonly queues: readonly DrainedQueue[];
   readonly runs: HeldRuns;
   readonly tally: Tally;
+  /** Its completions are awaited in the flush, and given up after it. */
+  readonly ledger: Pick<WorkerLedger, "unrecorded" | "idle" | "stop"> | undefined;
   /** Aborts at the end of the first tick: the hint to every handler. */
   readonly draining: AbortController;
   readonly exitZeroOnRelease: boolean;
@@ -148,7 +146,7 @@ export class Drain {
 
   /** Gives a lease back as soon as that is safe, and when there is no time left as well as can be. */
   giveBack(lease: Lease, delayMs: number, releaseClass: ReleaseClass): Promise<EndOutcome> {
-    const polls = this.#loopOf(lease);
+    const polls = loopOf(this.#parts.queues, lease);
     return giveBackSafely(lease, { delayMs, releaseClass }, polls, this.#mustRelease.signal);
   }
 
@@ -157,7 +155,7 @@ export class Drain {
     const { queues, onPhase, draining, runs, onEvent } = this.#parts;
     onPhase("draining");
     for (const { loop } of queues) loop.stop();
-    const openPolls = this.#openPolls();
+    const openPolls = openPollsOf(this.#parts.queues);
     const inFlight = runs.size;
     const { cause } = this.#order;
     onEvent({ kind: "drain.started", cause, inFlight, openPolls, ...this.wallDeadlines });
@@ -170,9 +168,7 @@ export class Drain {
   async #taper(): Promise<void> {
     const { queues, onEvent } = this.#parts;
     const { taperAtMs } = this.#state.deadlines;
-    const results = await Promise.all(queues.map(({ source }) => source.beginDrain(taperAtMs)));
-    const leases = results.reduce((sum, { tapered }) => sum + tapered, 0);
-    const refused = results.reduce((sum, result) => sum + result.refused, 0);
+    const { tapered: leases, refused } = await taperQueues(queues, taperAtMs);
     if (leases + refused > 0) onEvent({ kind: "drain.tapered", leases, refused });
   }
 
@@ -195,11 +191,7 @@ export class Drain {
 
   #left() {
     const held = this.#parts.runs.size;
-    return { held, openPolls: this.#openPolls(), unflushed: this.#unflushed };
-  }
-
-  #openPolls(): number {
-    return this.#parts.queues.reduce((sum, { loop }) => sum + loop.openPolls, 0);
+    return { held, openPolls: openPollsOf(this.#parts.queues), unflushed: this.#unflushed };
   }
 
   /** Messages that waited in the source for their former run to end, and that no poll brings now. */
@@ -238,7 +230,7 @@ export class Drain {
     this.#mustRelease.abort();
     const nowMs = clock.monotonicMs();
     for (const run of runs.all) {
-      const pollRestMs = this.#loopOf(run.lease).pollRestMs;
+      const pollRestMs = loopOf(this.#parts.queues, run.lease).pollRestMs;
       const unstartedMs = pollRestMs > 0 ? openPollDelayMs(pollRestMs) : 0;
       run.abandon(run.started ? ignoredAbortDelayMs(this.#state, nowMs) : unstartedMs);
     }
@@ -246,13 +238,14 @@ export class Drain {
 
   async #flush(): Promise<void> {
     this.#mustRelease.abort();
-    await Promise.all(this.#parts.queues.map(({ source }) => source.flush()));
+    const { queues, ledger } = this.#parts;
+    await Promise.all([...queues.map(({ source }) => source.flush()), ledger?.idle()]);
     this.#unflushed = false;
     this.#check();
   }
 
   #exit(): void {
-    const { queues, runs, onEvent, clock, tally } = this.#parts;
+    const { queues, runs, clock, tally, ledger } = this.#parts;
     this.#cancelTimer();
     this.#mustRelease.abort();
     const pollsLeft = queues.flatMap(({ loop }) =>
@@ -276,7 +269,13 @@ export class Drain {
       },
       ...(pollsLeft.length === 0 ? {} : { queuesWithPollsLeft: [...new Set(pollsLeft)] }),
     };
-    onEvent({ kind: "drain.finished", report });
+    const told = stopLedger(ledger, clock);
+    if (told === undefined) this.#finish(report);
+    else void told.then(() => this.#finish(report));
+  }
+
+  #finish(report: ShutdownReport): void {
+    this.#parts.onEvent({ kind: "drain.finished", report });
     this.#ended.resolve(report);
   }
 
@@ -289,11 +288,5 @@ export class Drain {
       ...(unreachable === undefined ? {} : { unreachable }),
       ...{ unfinished, pollsLeft, exitZeroOnRelease },
     };
-  }
-
-  #loopOf(lease: Lease): ClaimLoop {
-    const queue = this.#parts.queues.find(({ loop }) => loop.queueName === lease.ref.queue);
-    if (queue === undefined) throw new Error(`no queue named ${lease.ref.queue}`);
-    return queue.loop;
   }
 }

@@ -6,7 +6,7 @@ import type { WorkerPhase } from "./worker-event.ts";
 export interface Health {
   readonly ready: boolean;
   readonly alive: boolean;
-  /** Why not; empty when both are true. */
+  /** Why not, and why nothing is claimed although both are true; otherwise empty. */
   readonly reasons: readonly string[];
 }
 
@@ -15,10 +15,19 @@ export interface Health {
  * unless a queue's claims are stuck: an outage, a pause, full slots and the whole drain are no
  * reason to be killed.
  */
-export function judgeHealth(phase: WorkerPhase, stalls: readonly string[]): Health {
+export function judgeHealth(
+  phase: WorkerPhase,
+  stalls: readonly string[],
+  outage?: string,
+): Health {
   const ready = phase === "ready" || phase === "paused";
   const isClaiming = phase === "booting" || ready;
   const alive = phase !== "exited" && !(isClaiming && stalls.length > 0);
-  const reasons = [...(ready ? [] : [`the worker is ${phase}`]), ...(isClaiming ? stalls : [])];
+  const waits = isClaiming && outage !== undefined ? [outage] : [];
+  const reasons = [
+    ...(ready ? [] : [`the worker is ${phase}`]),
+    ...(isClaiming ? stalls : []),
+    ...waits,
+  ];
   return { ready, alive, reasons };
 }

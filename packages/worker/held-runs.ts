@@ -8,6 +8,9 @@ import type { UnfinishedJob } from "./shutdown-report.ts";
 import type { InFlightJob } from "./worker-event.ts";
 import type { HeldSnapshot } from "./worker-snapshot.ts";
 
+/** Outcomes of jobs that another worker has to begin or to finish, when their message is released. */
+const CUT_SHORT: ReadonlySet<RunEnd["outcome"]> = new Set(["interrupted", "unstarted", "stopped"]);
+
 /** The runs that have not ended, by their lease. */
 export class HeldRuns {
   readonly #clock: Clock;
@@ -57,7 +60,7 @@ export class HeldRuns {
 
   /** What a report says of a run that has ended; `undefined` when its job ended as a job should. */
   unfinished(run: JobRun, { outcome, settled, ending }: RunEnd): UnfinishedJob | undefined {
-    const isCutShort = outcome === "interrupted" || outcome === "unstarted";
+    const isCutShort = CUT_SHORT.has(outcome);
     if (settled.kind === "lost") return this.#describe(run, "lost");
     if (settled.kind === "lapsing") return this.#describe(run, "lapsing");
     return isCutShort && ending === "release" ? this.#describe(run, "released") : undefined;

@@ -34,6 +34,8 @@ export interface PollFacts {
   readonly pauseLeftMs: number;
   /** Whether memory is too short for more work. */
   readonly isMemoryShort: boolean;
+  /** Whether the job ledger's store does not answer. */
+  readonly isLedgerDown: boolean;
   /** How many more messages may be held over a cap; without end while none is held. */
   readonly holdRoom: number;
   /** Whether messages over a cap wait in slots, for there is no room to hold them without. */
@@ -72,7 +74,7 @@ export function planPoll(facts: PollFacts): PollStep {
 export function obstacleTo(facts: Omit<PollFacts, "room">): PollStep | undefined {
   if (facts.openPolls >= facts.wantedPolls) return wait();
   if (facts.unconfirmedAcks > facts.slots) return wait();
-  if (facts.isMemoryShort || facts.isClosed) return wait();
+  if (facts.isMemoryShort || facts.isLedgerDown || facts.isClosed) return wait();
   // Half of the slots are left to other queues, and to other tenants when they have their turn.
   if (facts.isCrowded && facts.freeSlots <= facts.slots / 2) return wait();
   return facts.pauseLeftMs > 0 ? wait(facts.pauseLeftMs) : undefined;

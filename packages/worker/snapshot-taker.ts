@@ -18,6 +18,8 @@ export interface SnapshotFacts
   readonly queues: readonly { readonly loop: ClaimLoop; readonly source: LeaseSource }[];
   readonly runs: HeldRuns;
   readonly totals: Totals;
+  /** Why nothing is claimed; nothing when all that is needed is there. */
+  readonly outage: string | undefined;
 }
 
 /** The worker as it is now. */
@@ -26,13 +28,14 @@ export function takeSnapshot({
   queues,
   runs,
   totals,
+  outage,
   ...facts
 }: SnapshotFacts): WorkerSnapshot {
   const stalls = queues.flatMap(({ loop }) => loop.stalled ?? []);
   const { lapsing: _, ...counted } = totals;
   return {
     ...facts,
-    health: judgeHealth(facts.phase, stalls),
+    health: judgeHealth(facts.phase, stalls, outage),
     slots: { total: slots.total, busy: slots.busy },
     queues: queues.map(({ loop, source }) => ({
       name: loop.queueName,

@@ -6,7 +6,7 @@ import type {
   ReceiveTimings,
   WorkerTimings,
 } from "@leasehold/deployment-contract";
-import type { AnyJobDefinition, AttemptLedger } from "@leasehold/job";
+import type { AnyJobDefinition } from "@leasehold/job";
 import {
   type AttemptBudgets,
   type RunParts,
@@ -16,6 +16,7 @@ import {
 } from "@leasehold/job-run";
 import type { LeaseOptions } from "@leasehold/lease";
 import type { ClaimLoopParts } from "./claim-loop.ts";
+import type { WorkerParts } from "./worker-parts.ts";
 
 /** Visibility timeouts for which a job may wait on its lease: a drain gives it back at any time. */
 const IN_PLACE_TIMEOUTS = 5;
@@ -45,10 +46,15 @@ export function pollTimingsOf({
 /** What counts attempts, and the policy that suits it. */
 export function countingOf(
   timings: Pick<WorkerTimings, "job" | "lease">,
-  ledger?: AttemptLedger,
-): Pick<RunParts, "ledger" | "policy"> {
-  const policy = runPolicyOf(timings, ledger !== undefined);
-  return { ledger: ledger ?? receiveCountLedger, policy };
+  { attemptLedger, ledger: jobLedger }: Pick<WorkerParts, "attemptLedger" | "ledger">,
+): Pick<RunParts, "ledger" | "jobLedger" | "heartbeatEveryMs" | "policy"> {
+  const hasLedger = attemptLedger !== undefined || jobLedger !== undefined;
+  return {
+    ledger: attemptLedger ?? receiveCountLedger,
+    ...(jobLedger === undefined ? {} : { jobLedger }),
+    heartbeatEveryMs: timings.lease.extendEveryMs,
+    policy: runPolicyOf(timings, hasLedger),
+  };
 }
 
 function runPolicyOf(

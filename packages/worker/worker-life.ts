@@ -6,21 +6,24 @@ import { type WorkerTimings, workerTimings } from "@leasehold/deployment-contrac
 import { describeThrown, type JobEvent, JobRun, type RunParts } from "@leasehold/job-run";
 import { type Lease, type LeaseEvent, type LeaseQueue, openLeaseSource } from "@leasehold/lease";
 import { type ClaimGivenUp, ClaimLoop } from "./claim-loop.ts";
-import { Drain, type DrainedQueue, type DrainOrder } from "./drain.ts";
-import { openPollDelayMs, type SignalEffect } from "./drain-plan.ts";
+import { Drain, type DrainOrder } from "./drain.ts";
+import type { SignalEffect } from "./drain-plan.ts";
+import type { DrainedQueue } from "./drained-queue.ts";
 import { HeldRuns } from "./held-runs.ts";
+import { LedgerBreaker } from "./ledger-breaker.ts";
 import { Listeners, type WorkerListener } from "./listeners.ts";
 import { LoopPulse } from "./loop-pulse.ts";
 import { MemoryGuard } from "./memory-guard.ts";
 import { type ResolvedWorkerOptions, resolveWorkerOptions } from "./options.ts";
 import { PollSize } from "./poll-size.ts";
+import { wireRuns } from "./run-wiring.ts";
 import type { ShutdownCause, ShutdownReport } from "./shutdown-report.ts";
 import { type SlotShare, SlotShares } from "./slot-shares.ts";
 import { Slots } from "./slots.ts";
 import { takeSnapshot } from "./snapshot-taker.ts";
 import { StartGate } from "./start-gate.ts";
 import { Tally } from "./tally.ts";
-import { capsOf, countingOf, inPlaceOf, leaseOptionsOf, pollTimingsOf } from "./timings-use.ts";
+import { capsOf, inPlaceOf, leaseOptionsOf, pollTimingsOf } from "./timings-use.ts";
 import type { WorkerEvent, WorkerPhase } from "./worker-event.ts";
 import { type WorkerParts, warningsOf } from "./worker-parts.ts";
 import type { WorkerSnapshot } from "./worker-snapshot.ts";
@@ -45,6 +48,7 @@ export class WorkerLife {
   readonly #shares: SlotShares;
   readonly #gate: StartGate;
   readonly #memory: MemoryGuard;
+  readonly #breaker: LedgerBreaker;
   readonly #pulse: LoopPulse;
   readonly #queues: readonly WorkedQueue[];
   readonly #draining = new AbortController();
@@ -73,12 +77,12 @@ export class WorkerLife {
       holdLimit: this.#timings.job.holdLimit,
       onEvent: (event) => this.#emit(event),
     });
-    this.#memory = new MemoryGuard({
-      clock: parts.clock,
-      share: this.#options.memoryGuardShare,
-      read: parts.memoryUse ?? (() => undefined),
-      onEvent: (event) => this.#emit(event),
-    });
+    const { clock, ledger, memoryUse: read = () => undefined } = parts;
+    const onEvent = (event: WorkerEvent) => this.#emit(event);
+    const share = this.#options.memoryGuardShare;
+    this.#memory = new MemoryGuard({ clock, share, read, onEvent });
+    const onBack = () => this.#considerAll();
+    this.#breaker = new LedgerBreaker({ clock, ledger, onEvent, onBack });
     this.#pulse = new LoopPulse(parts.clock, () => this.#onBeat());
     this.#queues = parts.queues.map((queue) => this.#openQueue(queue));
     this.#unreached = new Set(parts.queues.map(({ name }) => name));
@@ -134,6 +138,7 @@ export class WorkerLife {
       queues: this.#queues,
       runs: this.#runs,
       totals: this.#tally.totals,
+      outage: this.#breaker.reason,
       ...this.#drain?.wallDeadlines,
     });
   }
@@ -160,6 +165,7 @@ export class WorkerLife {
       pollSize: new PollSize({ clock, ...timings }),
       patienceMs: this.#options.claimPatienceMs,
       isMemoryShort: () => this.#memory.isShort,
+      isLedgerDown: () => this.#breaker.isDown,
       crowdOf: (share) => this.#gate.crowdOf(share),
       onLeases: (leases, share) => this.#onLeases(leases, worked, share),
       onEvent: (event) => this.#emit(event),
@@ -167,32 +173,15 @@ export class WorkerLife {
       onGivenUp: (failure) => this.#onGivenUp(failure),
       onPollEnd: () => this.#drain?.workChanged(),
     });
-    const run = { ...this.#runParts(loop), ...inPlaceOf(lease, timings) };
+    const runs = wireRuns({
+      ...{ worker: this.#parts, timings: this.#timings, gate: this.#gate, loop },
+      draining: this.#draining.signal,
+      drain: () => this.#drain,
+      onEvent: (event) => this.#onJobEvent(event),
+    });
+    const run = { ...runs, ...inPlaceOf(lease, timings) };
     const worked: WorkedQueue = { source, loop, run };
     return worked;
-  }
-
-  #runParts(loop: ClaimLoop): RunParts {
-    const { clock, jobs, sender, payloadStore, attemptLedger } = this.#parts;
-    return {
-      ...{ clock, random: this.#parts.random ?? Math.random },
-      ...countingOf(this.#timings, attemptLedger),
-      ...{ ...(sender && { sender }), ...(payloadStore && { payloadStore }) },
-      jobs: new Map(jobs.map((definition) => [definition.type, definition])),
-      turn: (lease, job) => this.#gate.turn(lease, job),
-      rest: (lease) => this.#gate.rest(lease),
-      turnAlone: (lease) => this.#gate.turnAlone(lease),
-      draining: this.#draining.signal,
-      drainByMs: () => this.#drain?.drainByMs,
-      // In a drain, what comes back too soon would be taken by a poll that is still open.
-      shortestDelayMs: () => {
-        const mustHide = this.#drain !== undefined && loop.openPolls > 0;
-        return mustHide ? openPollDelayMs(loop.pollRestMs) : 0;
-      },
-      giveBack: (lease, delayMs, releaseClass) =>
-        this.#drain?.giveBack(lease, delayMs, releaseClass) ?? lease.release(delayMs, releaseClass),
-      onEvent: (event) => this.#emit(event),
-    };
   }
 
   #onLeases(leases: readonly Lease[], queue: WorkedQueue, share: SlotShare): void {
@@ -222,7 +211,7 @@ export class WorkerLife {
       void this.drain({ kind: "fatal", error: describeThrown(end.fault) });
     }
     // An ack has arrived, which may be what the claims of its queue were waiting for.
-    for (const { loop } of this.#queues) loop.consider();
+    this.#considerAll();
     this.#drain?.workChanged();
   }
 
@@ -234,7 +223,10 @@ export class WorkerLife {
 
   #onBeat(): void {
     for (const { loop } of this.#queues) loop.watch();
-    if (!this.#memory.hasEased()) return;
+    if (this.#memory.hasEased()) this.#considerAll();
+  }
+
+  #considerAll(): void {
     for (const { loop } of this.#queues) loop.consider();
   }
 
@@ -265,6 +257,7 @@ export class WorkerLife {
       queues: this.#queues,
       runs: this.#runs,
       tally: this.#tally,
+      ledger: this.#parts.ledger,
       draining: this.#draining,
       exitZeroOnRelease: this.#options.exitZeroOnRelease,
       onPhase: (phase) => this.#enter(phase),
@@ -272,6 +265,7 @@ export class WorkerLife {
       onFound: (lease) => this.#onFound(lease),
     });
     this.#drain = drain;
+    this.#breaker.stop();
     void drain.ended.then((report) => {
       this.#pulse.stop();
       this.#ended.resolve(report);
@@ -292,6 +286,11 @@ export class WorkerLife {
     this.#runs.note(event);
     const job = "lease" in event ? this.#runs.jobOf(event.lease) : undefined;
     this.#emit(job === undefined ? event : { ...event, job });
+  }
+
+  #onJobEvent(event: JobEvent): void {
+    this.#emit(event);
+    this.#breaker.hear(event);
   }
 
   #emit(event: WorkerEvent | JobEvent): void {

@@ -6,7 +6,13 @@ import {
   type DeploymentContract,
   verifyContract,
 } from "@leasehold/deployment-contract";
-import type { AnyJobDefinition, AttemptLedger, JobSender, PayloadStore } from "@leasehold/job";
+import type {
+  AnyJobDefinition,
+  AttemptLedger,
+  JobSender,
+  PayloadStore,
+  WorkerLedger,
+} from "@leasehold/job";
 import type { ExtenderThread, LeaseQueue } from "@leasehold/lease";
 import { InvalidOptionsError } from "@leasehold/options";
 import type { MemoryUse } from "./memory-guard.ts";
@@ -32,6 +38,13 @@ export interface WorkerParts {
    * @defaultValue attempts are counted by receives, against one budget for all
    */
   readonly attemptLedger?: AttemptLedger;
+  /**
+   * The job ledger: counts attempts in the place of `attemptLedger`, has effects happen once, keeps
+   * checkpoints. While its store does not answer nothing is claimed, of any queue. Whoever opened it
+   * hands it over: the worker awaits its completions within the flush deadline, and stops it.
+   * @defaultValue `context.once` and `context.checkpoint` fail
+   */
+  readonly ledger?: WorkerLedger;
   /**
    * Extends the leases in its own thread, so that a handler may block the event loop for up to the
    * contract's `lease.maxBlockedMs`. Whoever started it ends it, after the worker.
@@ -80,8 +93,8 @@ export function warningsOf(parts: WorkerParts): readonly Warning[] {
 }
 
 /** What costs jobs their reason: SQS dead-letters before the budgets of a ledger do. */
-function receiveWarnings({ contract, attemptLedger }: WorkerParts): readonly Warning[] {
-  if (attemptLedger === undefined) return [];
+function receiveWarnings({ contract, attemptLedger, ledger }: WorkerParts): readonly Warning[] {
+  if (attemptLedger === undefined && ledger === undefined) return [];
   return contract.queues.flatMap(({ name, fifo, maxReceiveCount }, index) => {
     const needed = fifo ? RECEIVES_WITH_LEDGER.fifo : RECEIVES_WITH_LEDGER.standard;
     if (maxReceiveCount >= needed) return [];
@@ -116,7 +129,7 @@ function queueProblems({ contract, queues }: WorkerParts): readonly string[] {
   ];
 }
 
-function jobProblems({ jobs }: WorkerParts): readonly string[] {
+function jobProblems({ jobs, ledger }: WorkerParts): readonly string[] {
   const none = jobs.length === 0 ? ["no job is given, so nothing could be worked"] : [];
   const types = jobs.map(({ type }) => type);
   return [
@@ -128,7 +141,21 @@ function jobProblems({ jobs }: WorkerParts): readonly string[] {
         ({ type, maxConcurrent }) =>
           `maxConcurrent of job ${type} must be a whole number between 1 and 1000, got ${maxConcurrent}`,
       ),
+    ...jobs.flatMap((job) => ledgerProblems(job, ledger !== undefined)),
   ];
+}
+
+/** What a type wants of the job ledger. */
+function ledgerProblems(job: AnyJobDefinition, hasLedger: boolean): readonly string[] {
+  return (["guard", "checkpoints"] as const).flatMap((name) => {
+    const value: unknown = job[name];
+    if (value === undefined || value === false) return [];
+    if (value !== true) return [`${name} of job ${job.type} must be true or false, got ${value}`];
+    if (hasLedger) return [];
+    return [
+      `job ${job.type} has ${name}: true, which needs a job ledger: give the worker a ledger`,
+    ];
+  });
 }
 
 function repeated(names: readonly string[]): readonly string[] {

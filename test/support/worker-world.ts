@@ -12,6 +12,7 @@ import {
   parseJobId,
   parseJobType,
   parseTenantId,
+  type WorkerLedger,
   writeEnvelope,
 } from "@leasehold/job";
 import type { LeaseQueue } from "@leasehold/lease";
@@ -47,6 +48,11 @@ export interface WorldOptions {
   readonly memoryUse?: () => MemoryUse | undefined;
   /** Shared by all workers of the world. */
   readonly attemptLedger?: AttemptLedger;
+  /** Of one worker each; a ledger lives as long as its process. */
+  readonly ledger?: (clock: ManualClock) => WorkerLedger;
+  /** Of `test.work`. */
+  readonly guard?: boolean;
+  readonly checkpoints?: boolean;
   /** What `random` answers. */
   readonly random?: number;
   readonly timeoutMs?: number;
@@ -122,12 +128,15 @@ export function message(
 
 function makeWorker(world: WorldOptions, clock: ManualClock, queue: LeaseQueue): Worker {
   const { handler = () => undefined, jobs, contract, options } = world;
-  const { sender, memoryUse, attemptLedger, random = 0.5, timeoutMs } = world;
+  const { sender, memoryUse, attemptLedger, ledger, random = 0.5, timeoutMs } = world;
+  const { guard, checkpoints } = world;
   const job: JobDefinition<string, { n: number }, { n: number }> = {
     type: "test.work",
     schema: z.object({ n: z.number() }),
     handler,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(guard === undefined ? {} : { guard }),
+    ...(checkpoints === undefined ? {} : { checkpoints }),
   };
   return createWorker({
     contract: defineContract({
@@ -143,6 +152,7 @@ function makeWorker(world: WorldOptions, clock: ManualClock, queue: LeaseQueue):
     ...(options === undefined ? {} : { options }),
     ...(sender === undefined ? {} : { sender }),
     ...(attemptLedger === undefined ? {} : { attemptLedger }),
+    ...(ledger === undefined ? {} : { ledger: ledger(clock) }),
     ...(memoryUse === undefined ? {} : { memoryUse }),
   });
 }

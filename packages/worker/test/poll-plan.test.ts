@@ -21,6 +21,7 @@ const READY: PollFacts = {
   mostPerPoll: 10,
   pauseLeftMs: 0,
   isMemoryShort: false,
+  isLedgerDown: false,
   holdRoom: Number.POSITIVE_INFINITY,
   isCrowded: false,
   isClosed: false,
