@@ -50,6 +50,8 @@ export interface WorldOptions {
   readonly attemptLedger?: AttemptLedger;
   /** Of one worker each; a ledger lives as long as its process. */
   readonly ledger?: (clock: ManualClock) => WorkerLedger;
+  /** Puts something between the first worker and the queue. */
+  readonly wrapQueue?: (queue: LeaseQueue) => LeaseQueue;
   /** Of `test.work`. */
   readonly guard?: boolean;
   readonly checkpoints?: boolean;
@@ -87,7 +89,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     worker.onEvent((event) => events.push(event));
     return { worker, events };
   };
-  const { worker, events } = make(options.handler ?? (() => undefined));
+  const { wrapQueue = (whole: LeaseQueue) => whole } = options;
+  const { worker, events } = make(options.handler ?? (() => undefined), wrapQueue(queue));
   return {
     clock,
     queue,
