@@ -20,6 +20,7 @@ export const allowedArrows: Readonly<Record<string, readonly string[]>> = {
     "admin",
     "clock",
     "deployment-contract",
+    "idempotency",
     "job",
     "lease",
     "options",

@@ -12,13 +12,23 @@ export {
 export {
   type AnyJobDefinition,
   type ChildJob,
+  type ControlOutcome,
+  ControlOutcomeError,
   defineJob,
+  type Effect,
+  type EffectCall,
   type Job,
   type JobContext,
   type JobDefinition,
   type JobHandler,
+  NotSentError,
   PermanentJobError,
+  park,
+  query,
+  RejectedError,
   RetryLaterError,
+  replay,
+  rerun,
 } from "@leasehold/job";
 export {
   type CloseReport,
@@ -32,9 +42,10 @@ export {
 } from "@leasehold/producer";
 export type { ShutdownReport, Worker, WorkerEvent, WorkerOptions } from "@leasehold/worker";
 export type { AttemptsChoice } from "./attempts-choice.ts";
-export { QueueLookUpError } from "./errors.ts";
+export { LedgerTableError, QueueLookUpError } from "./errors.ts";
 export type { ExtenderChoice } from "./extender-choice.ts";
 export { createService, type Service, type ServiceParts } from "./leasehold.ts";
+export type { DynamodbLedgerChoice, LedgerChoice } from "./ledger-choice.ts";
 export type { QueueUrls } from "./queue-directory.ts";
 export {
   runWorkerProcess,

@@ -1,5 +1,6 @@
 /** A worker, its clients and its producers, wired from a contract and jobs. */
 
+import { randomUUID } from "node:crypto";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { type Clock, systemClock } from "@leasehold/clock";
 import {
@@ -23,6 +24,7 @@ import { createWorker, type Worker, type WorkerOptions } from "@leasehold/worker
 import { type AttemptsChoice, openAttemptLedger } from "./attempts-choice.ts";
 import { type ExtenderChoice, openExtenderThread } from "./extender-choice.ts";
 import { gatedLeaseQueue } from "./gated-lease-queue.ts";
+import { type LedgerChoice, openLedger, type ServiceLedger } from "./ledger-choice.ts";
 import { QueueDirectory, type QueueUrls } from "./queue-directory.ts";
 import { rememberSuccess } from "./remember-success.ts";
 
@@ -46,7 +48,14 @@ export interface ServiceParts {
    */
   readonly extender?: ExtenderChoice;
   /**
-   * What counts the attempts of jobs. With `"memory"` or a ledger the queues' `maxReceiveCount` should
+   * Where jobs are recorded, so that their effects happen once, their checkpoints outlive a worker, and
+   * failures, interruptions and crashes have budgets of their own. Its table must be there before the
+   * first claim; while it does not answer nothing is claimed.
+   * @defaultValue "none"
+   */
+  readonly ledger?: LedgerChoice;
+  /**
+   * What counts the attempts of jobs without a ledger. With `"memory"` or a ledger the queues' `maxReceiveCount` should
    * be 100 (FIFO 1,000), or SQS dead-letters jobs that have budgets left; the worker warns of it.
    * @defaultValue "receive-count"
    */
@@ -108,24 +117,30 @@ class Wiring {
   readonly #extenderThread: ExtenderThread | undefined;
   readonly #directory: QueueDirectory;
   readonly #checkDependencies: () => Promise<void>;
+  readonly #workerId: string;
+  readonly #ledger: ServiceLedger | undefined;
   readonly #producers = new Map<string, Producer>();
 
   constructor(parts: ServiceParts) {
     const { contract, sqs, queueUrls, checkDependencies = async () => {} } = parts;
     this.#parts = parts;
     this.#clock = parts.clock ?? systemClock;
+    this.#workerId = parts.workerId ?? `worker-${randomUUID().slice(0, 8)}`;
+    this.#ledger = openLedger({ ...parts, clock: this.#clock, workerId: this.#workerId });
     this.#clients = sqsClients(sqs, clientOptions(contract));
     this.#extenderThread = openExtenderThread(parts, clientOptions(contract));
     this.#sending = new SQSClient({ ...sqs, maxAttempts: 1 });
     this.#directory = new QueueDirectory(this.#clients.lease, queueUrls);
-    this.#checkDependencies = rememberSuccess(checkDependencies);
+    this.#checkDependencies = rememberSuccess(async () => {
+      await Promise.all([this.#ledger?.check(), checkDependencies()]);
+    });
   }
 
   worker(): Worker {
-    const { contract, jobs, options, workerId, version, claimCheck } = this.#parts;
+    const { contract, jobs, options, version, claimCheck } = this.#parts;
     const attemptLedger = openAttemptLedger(this.#parts.attempts);
     return createWorker({
-      ...{ contract, jobs, clock: this.#clock },
+      ...{ contract, jobs, clock: this.#clock, workerId: this.#workerId },
       queues: contract.queues.map((queue) => this.#leaseQueue(queue)),
       memoryUse: memoryReader(),
       sender: {
@@ -136,9 +151,9 @@ class Wiring {
       },
       ...(attemptLedger === undefined ? {} : { attemptLedger }),
       ...(claimCheck === undefined ? {} : { payloadStore: claimCheck }),
+      ...(this.#ledger === undefined ? {} : { ledger: this.#ledger.ledger }),
       ...(this.#extenderThread === undefined ? {} : { extenderThread: this.#extenderThread }),
       ...(options === undefined ? {} : { options }),
-      ...(workerId === undefined ? {} : { workerId }),
       ...(version === undefined ? {} : { version }),
     });
   }

@@ -20,6 +20,8 @@ describe("a store that does not answer", () => {
       { retryInMs: 2_000 },
     ]);
 
+    // A poll that was open when the ledger went down is left to end.
+    await world.clock.advance(3_000);
     await world.send(1, 2);
     await world.clock.advance(40_000);
     const { health } = world.worker.snapshot();
