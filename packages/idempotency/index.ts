@@ -23,6 +23,7 @@ export type {
 export { MemoryLedgerStore } from "./memory-store.ts";
 export type { LedgerOptions } from "./options.ts";
 export {
+  type OperatorWord,
   ParkedJobs,
   type ParkedJobsArguments,
   type Resolved,

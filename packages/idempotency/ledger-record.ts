@@ -81,6 +81,8 @@ export interface Resolution {
   readonly verdict: "done" | "not-done";
   readonly by: string;
   readonly atMs: number;
+  /** How they know. */
+  readonly reason?: string;
 }
 
 /** What is remembered about a job. All points in time are wall time. */

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "@leasehold/clock";
 import type { JobIdentity, MessageCopy } from "@leasehold/job";
-import { toJson } from "./effect-key.ts";
+import { contentHash, toJson } from "./effect-key.ts";
 import { ResolveRefusedError } from "./errors.ts";
 import type { EffectRecord, JobRecord, Resolution } from "./ledger-record.ts";
 import type { LedgerStore, ParkedPage, ParkedQuery } from "./ledger-store.ts";
@@ -17,6 +17,15 @@ export type Verdict =
   | { readonly kind: "done"; readonly result?: unknown }
   /** It has certainly not happened, and will not: it is done anew. */
   | { readonly kind: "not-done" };
+
+/** Who says so, why, and of what; kept in the record. */
+export interface OperatorWord {
+  readonly by: string;
+  /** How they know, in a sentence. */
+  readonly reason?: string;
+  /** The effect that was looked at; absent when the job waits as a whole, for its age. */
+  readonly effect?: string;
+}
 
 /** What became of a resolution. */
 export type Resolved =
@@ -54,14 +63,15 @@ export class ParkedJobs {
    * Takes an operator's word and has the job go on. The word is written first, with a mark that the
    * message is to be sent again; killed in between, it can be run again and takes up where it was.
    *
-   * @param by - who says so; kept in the record
-   * @throws ResolveRefusedError when the job is not parked, or was resolved otherwise
+   * @throws ResolveRefusedError when the job is not parked, waits for another effect, or was
+   * resolved otherwise
    * @throws StoreUnavailableError
    */
-  async resolve(job: JobIdentity, verdict: Verdict, by: string): Promise<Resolved> {
+  async resolve(job: JobIdentity, verdict: Verdict, word: OperatorWord): Promise<Resolved> {
     const record = await this.#parts.store.read(job);
     if (record === undefined) throw new ResolveRefusedError(`${nameOf(job)} has no record`);
-    const marked = record.state === "parked" ? await this.#mark(record, verdict, by) : record;
+    refuseOtherEffect(record, word);
+    const marked = record.state === "parked" ? await this.#mark(record, verdict, word) : record;
     if (marked.resolution?.verdict !== verdict.kind) {
       throw new ResolveRefusedError(`${nameOf(job)} is not parked, it is ${record.state}`);
     }
@@ -69,14 +79,21 @@ export class ParkedJobs {
       if (marked === record) throw new ResolveRefusedError(`${nameOf(job)} is resolved already`);
       return { kind: "finished" };
     }
+    if (marked === record) refuseOtherResult(record, verdict);
     return await this.#sendAgain(marked, marked.resendToken);
   }
 
-  async #mark(record: JobRecord, verdict: Verdict, by: string): Promise<JobRecord> {
+  async #mark(record: JobRecord, verdict: Verdict, word: OperatorWord): Promise<JobRecord> {
     const { store, clock, unique = randomUUID } = this.#parts;
-    const resolution: Resolution = { verdict: verdict.kind, by, atMs: clock.wallMs() };
+    const { by, reason } = word;
+    const resolution: Resolution = {
+      ...{ verdict: verdict.kind, by, atMs: clock.wallMs() },
+      ...(reason !== undefined && { reason }),
+    };
     // A job that was parked for its age has no effect: done means that all of it is done.
     const isOver = record.parked?.effect === undefined && verdict.kind === "done";
+    // A word whose message cannot be found would leave a job that is neither parked nor ever run.
+    if (!isOver) await this.#messageOf(record);
     const write = resolveParked(record, resolution, {
       owner: `operator:${unique()}`,
       effects: resolvedEffects(record, verdict),
@@ -89,7 +106,13 @@ export class ParkedJobs {
 
   async #sendAgain(record: JobRecord, resendToken: string): Promise<Resolved> {
     const { store, clock, send } = this.#parts;
-    await send(await this.#messageOf(record));
+    const message = await this.#messageOf(record);
+    // Under its own id a FIFO queue would swallow it as a repetition of the first; under this one it
+    // swallows what a command that is run again sends twice.
+    const { deduplicationId } = message;
+    await send(
+      deduplicationId === undefined ? message : { ...message, deduplicationId: resendToken },
+    );
     // Refused when it was parked anew meanwhile: then that message is the one that counts.
     await store.write(clearResend(record, resendToken, clock.wallMs()));
     return { kind: "sent-again" };
@@ -102,6 +125,28 @@ export class ParkedJobs {
     if (text !== undefined) return readMessageText(text);
     throw new ResolveRefusedError(`the message of ${nameOf(record)} is not found`);
   }
+}
+
+/** Whoever found out about one effect has said nothing about another. */
+function refuseOtherEffect(record: JobRecord, word: OperatorWord): void {
+  if (record.parked === undefined || record.parked.effect === word.effect) return;
+  const { effect } = record.parked;
+  const waits =
+    effect === undefined ? "as a whole, for no effect of it" : `for its effect ${effect}`;
+  const got = word.effect === undefined ? "none was named" : `${word.effect} was named`;
+  throw new ResolveRefusedError(`${nameOf(record)} waits ${waits}: ${got}`);
+}
+
+/** Run again it takes up where it was; it does not change what was said. */
+function refuseOtherResult(record: JobRecord, verdict: Verdict): void {
+  if (verdict.kind !== "done" || verdict.result === undefined) return;
+  const said = record.effects[record.parked?.effect ?? ""]?.result;
+  if (said?.kind !== "inline") return;
+  if (
+    contentHash("the result", verdict.result) === contentHash("the result", JSON.parse(said.json))
+  )
+    return;
+  throw new ResolveRefusedError(`${nameOf(record)} was resolved with another result: ${said.json}`);
 }
 
 function resolvedEffects(record: JobRecord, verdict: Verdict): JobRecord["effects"] {

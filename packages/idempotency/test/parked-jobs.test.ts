@@ -4,6 +4,8 @@ import { cancelJob, ParkedJobs, type ResultStore } from "../index.ts";
 import { effectOf, job, message, setup, TestLease, thrownBy } from "./ledger-setup.ts";
 
 const HOUR = 3_600_000;
+const ann = { by: "ann", effect: "charge" };
+const bob = { by: "bob", effect: "charge" };
 const ok = () => ({ id: "ch_1" });
 
 class FolderOfTexts implements ResultStore {
@@ -17,8 +19,9 @@ class FolderOfTexts implements ResultStore {
 }
 
 /** A job that is parked because nobody knows whether its charge happened. */
-async function parked(args: Parameters<typeof setup>[0] = {}) {
+async function parked(args: Parameters<typeof setup>[0] = {}, copyMessage = () => message) {
   const world = setup(args);
+  const surroundings = { ...world.requestOf(new TestLease()).surroundings, copyMessage } as never;
   const failing = effectOf(() => {
     throw new Error("socket hang up");
   });
@@ -27,7 +30,7 @@ async function parked(args: Parameters<typeof setup>[0] = {}) {
   await thrownBy(first.job.once("charge", 7, failing));
   await first.job.end({ kind: "failed" });
   await world.clock.advance(HOUR);
-  const second = await world.open({ receiveCount: 2 });
+  const second = await world.open({ receiveCount: 2, surroundings });
   await thrownBy(second.job.once("charge", 7, failing));
   const sent: MessageCopy[] = [];
   let killedAt = "";
@@ -72,7 +75,7 @@ describe("a parked job", () => {
   test("resolved as done is sent again as it came, and the rest of it runs", async () => {
     const { jobs, sent, record, resent } = await parked();
     const done = { kind: "done", result: { id: "ch_0" } } as const;
-    expect(await jobs.resolve(job, done, "ann")).toEqual({ kind: "sent-again" });
+    expect(await jobs.resolve(job, done, ann)).toEqual({ kind: "sent-again" });
     expect(sent).toEqual([message]);
     expect(await record()).toMatchObject({ resolution: { verdict: "done", by: "ann" } });
     expect((await record())?.parked).toBeUndefined();
@@ -88,7 +91,7 @@ describe("a parked job", () => {
 
   test("resolved as not done does it anew under its key", async () => {
     const { jobs, failing, resent, record } = await parked();
-    await jobs.resolve(job, { kind: "not-done" }, "ann");
+    await jobs.resolve(job, { kind: "not-done" }, ann);
     expect((await record())?.effects["charge"]).toMatchObject({ state: "released" });
     const again = effectOf(ok);
     await (await resent()).job.once("charge", 7, again);
@@ -101,10 +104,10 @@ describe("a parked job", () => {
       const { jobs, sent, kill, record, resent } = await parked();
       const verdict = { kind: "done", result: { id: "ch_0" } } as const;
       kill(at);
-      await expect(jobs.resolve(job, verdict, "ann")).rejects.toThrow(`killed at ${at}`);
+      await expect(jobs.resolve(job, verdict, ann)).rejects.toThrow(`killed at ${at}`);
       expect((await jobs.list({ limit: 10 })).records).toHaveLength(1);
       kill("");
-      expect(await jobs.resolve(job, verdict, "ann")).toEqual({ kind: "sent-again" });
+      expect(await jobs.resolve(job, verdict, ann)).toEqual({ kind: "sent-again" });
       expect(sent).toHaveLength(at === "after send" || at === "clear-resend" ? 2 : 1);
       expect((await jobs.list({ limit: 10 })).records).toEqual([]);
       const { job: opened } = await resent();
@@ -117,7 +120,7 @@ describe("a parked job", () => {
   test("keeps its new parking when it parks again before the mark was cleared", async () => {
     const { jobs, kill, record, resent, failing, clock } = await parked();
     kill("clear-resend");
-    await thrownBy(jobs.resolve(job, { kind: "not-done" }, "ann"));
+    await thrownBy(jobs.resolve(job, { kind: "not-done" }, ann));
     const { job: opened } = await resent();
     await thrownBy(opened.once("charge", 7, failing));
     await opened.end({ kind: "failed" });
@@ -126,22 +129,77 @@ describe("a parked job", () => {
     await thrownBy(next.job.once("charge", 7, failing));
     expect(next.job.outcome).toEqual({ kind: "parked" });
     kill("");
-    await jobs.resolve(job, { kind: "done", result: 1 }, "bob");
+    await jobs.resolve(job, { kind: "done", result: 1 }, bob);
     expect(await record()).toMatchObject({ state: "open", resolution: { by: "bob" } });
     expect((await record())?.parked).toBeUndefined();
   });
 
   test("is resolved once: a second word is refused", async () => {
     const { jobs } = await parked();
-    await jobs.resolve(job, { kind: "done" }, "ann");
-    await expect(jobs.resolve(job, { kind: "done" }, "bob")).rejects.toThrow("resolved already");
-    await expect(jobs.resolve(job, { kind: "not-done" }, "bob")).rejects.toThrow("is not parked");
+    await jobs.resolve(job, { kind: "done" }, ann);
+    await expect(jobs.resolve(job, { kind: "done" }, bob)).rejects.toThrow("resolved already");
+    await expect(jobs.resolve(job, { kind: "not-done" }, bob)).rejects.toThrow("is not parked");
+  });
+
+  test("keeps why it was resolved, beside who said so", async () => {
+    const { jobs, record } = await parked();
+    await jobs.resolve(
+      job,
+      { kind: "not-done" },
+      { ...ann, reason: "not in the provider's books" },
+    );
+    expect((await record())?.resolution).toMatchObject({
+      ...{ verdict: "not-done", by: "ann", reason: "not in the provider's books" },
+    });
+  });
+
+  test("is not resolved by a word about another effect, or about none", async () => {
+    const { jobs, record, sent } = await parked();
+    const done = { kind: "done" } as const;
+    await expect(jobs.resolve(job, done, { by: "ann", effect: "before" })).rejects.toThrow(
+      "waits for its effect charge: before was named",
+    );
+    await expect(jobs.resolve(job, done, { by: "ann" })).rejects.toThrow("none was named");
+    expect([(await record())?.state, sent]).toEqual(["parked", []]);
+  });
+
+  test("is not resolved with another result when the command is run again", async () => {
+    const { jobs, kill, sent } = await parked();
+    kill("before send");
+    await thrownBy(jobs.resolve(job, { kind: "done", result: { id: "ch_0" } }, ann));
+    kill("");
+    await expect(jobs.resolve(job, { kind: "done", result: { id: "ch_9" } }, ann)).rejects.toThrow(
+      'was resolved with another result: {"id":"ch_0"}',
+    );
+    await jobs.resolve(job, { kind: "done" }, ann);
+    expect(sent).toHaveLength(1);
+  });
+
+  test("on a FIFO queue is sent under a deduplication id of its own, the same when sent twice", async () => {
+    const copyMessage = () => ({ ...message, deduplicationId: "first" });
+    const { jobs, kill, sent } = await parked({}, copyMessage);
+    kill("after send");
+    await thrownBy(jobs.resolve(job, { kind: "not-done" }, ann));
+    kill("");
+    await jobs.resolve(job, { kind: "not-done" }, ann);
+    const ids = sent.map(({ deduplicationId }) => deduplicationId);
+    expect(ids).toHaveLength(2);
+    expect(ids[0]).not.toBe("first");
+    expect(ids[1]).toBe(ids[0]);
+  });
+
+  test("stays parked when its message is not found: nothing would ever run it", async () => {
+    const results = new FolderOfTexts();
+    const { jobs, record } = await parked({ results, options: { parkedMessageBytes: 10 } });
+    results.texts.clear();
+    await expect(jobs.resolve(job, { kind: "not-done" }, ann)).rejects.toThrow("is not found");
+    expect((await record())?.state).toBe("parked");
   });
 
   test("is refused when there is none", async () => {
     const { jobs } = await parked();
     const other = { ...job, jobId: "invoice-8" as typeof job.jobId };
-    await expect(jobs.resolve(other, { kind: "done" }, "ann")).rejects.toThrow("has no record");
+    await expect(jobs.resolve(other, { kind: "done" }, ann)).rejects.toThrow("has no record");
   });
 
   test("is done when its effect completes late, and stays parked until somebody says so", async () => {
@@ -165,7 +223,7 @@ describe("a parked job", () => {
       ...{ state: "parked", effects: { charge: { state: "done" } } },
     });
     const jobs = new ParkedJobs({ store: world.store, clock: world.clock, send: async () => {} });
-    await jobs.resolve(job, { kind: "done" }, "ann");
+    await jobs.resolve(job, { kind: "done" }, ann);
     const { job: opened } = await world.open({ messageId: "m-9", guard: true });
     expect(await opened.once("charge", 7, effectOf(ok))).toEqual({ id: "ch_1" });
   });
@@ -178,7 +236,7 @@ describe("a parked job", () => {
       const surroundings = { ...request.surroundings, createdAtMs } as never;
       expect(await world.ledger.open({ ...request, surroundings })).toEqual({ kind: "parked" });
       const jobs = new ParkedJobs({ store: world.store, clock: world.clock, send: async () => {} });
-      const { kind } = await jobs.resolve(job, { kind: verdict }, "ann");
+      const { kind } = await jobs.resolve(job, { kind: verdict }, { by: "ann" });
       const resent = await world.ledger.open({ ...request, messageId: "m-9", surroundings });
       if (verdict === "done") {
         expect([kind, resent.kind]).toEqual(["finished", "done"]);
@@ -196,7 +254,7 @@ describe("a parked job", () => {
     const results = new FolderOfTexts();
     const { jobs, sent, record } = await parked({ results, options: { parkedMessageBytes: 10 } });
     expect((await record())?.parked?.message).toMatchObject({ kind: "reference" });
-    await jobs.resolve(job, { kind: "not-done" }, "ann");
+    await jobs.resolve(job, { kind: "not-done" }, ann);
     expect(sent).toEqual([message]);
   });
 

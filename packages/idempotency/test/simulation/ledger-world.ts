@@ -458,7 +458,8 @@ export class LedgerWorld {
           ? ({ kind: "not-done" } as const)
           : ({ kind: "done", result: { id: found.id } } as const);
       try {
-        await parked.resolve(job, verdict, "operator");
+        const word = { by: "operator", ...(name !== undefined && { effect: name }) };
+        await parked.resolve(job, verdict, word);
       } catch (error) {
         if ((error as { code?: string }).code !== "RESOLVE_REFUSED") this.#fault ??= error;
       }
