@@ -30,7 +30,7 @@ export const allowedArrows: Readonly<Record<string, readonly string[]>> = {
     "worker",
   ],
   "billing-worker": ["clock", "deployment-contract", "job", "leasehold"],
-  cli: ["clock", "deployment-contract", "job", "local-aws", "producer", "worker"],
+  cli: ["clock", "deployment-contract", "idempotency", "job", "local-aws", "producer", "worker"],
 };
 
 /** Arrows that look handy and are wrong; all follow from the table, kept for their reasons. */

@@ -7,6 +7,7 @@ import { systemClock } from "@leasehold/clock";
 import { CommanderError } from "commander";
 import { runAws } from "./aws-command.ts";
 import type { CommandHost } from "./command-host.ts";
+import { runLedger } from "./ledger-command.ts";
 import { runLocal } from "./local-command.ts";
 import { Output } from "./output.ts";
 import { createProgram } from "./program.ts";
@@ -20,10 +21,13 @@ const MISCONFIGURED = 78;
 /** Exit code by the code of an error; what is not here is a fault of ours and shows its stack. */
 const EXIT_CODES: Readonly<Record<string, number>> = {
   TARGET_INVALID: MISUSED,
+  COMMAND_MISUSED: MISUSED,
   ENDPOINT_UNKNOWN: MISUSED,
   INVALID_CONTRACT: MISCONFIGURED,
   CONTRACT_VIOLATED: MISCONFIGURED,
   PROVISION_CONFLICT: MISCONFIGURED,
+  LEDGER_COMMAND: FAILED,
+  RESOLVE_REFUSED: FAILED,
   FOLDER_BUSY: FAILED,
   EADDRINUSE: FAILED,
   ECONNREFUSED: FAILED,
@@ -66,6 +70,9 @@ async function main(): Promise<void> {
       },
       aws: async (flags) => {
         process.exitCode = await runAws(flags, host(flags.json));
+      },
+      ledger: async (flags) => {
+        process.exitCode = await runLedger(flags, host(flags.json));
       },
     },
     readVersion(),

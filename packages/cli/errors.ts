@@ -11,3 +11,15 @@ export class TargetInvalidError extends Error {
     this.problems = problems;
   }
 }
+
+/** A command was given something that it cannot work with; the message names it and the mend. */
+export class CommandMisusedError extends Error {
+  override readonly name = "CommandMisusedError";
+  readonly code = "COMMAND_MISUSED";
+}
+
+/** The ledger cannot be read or written from here, or has no such job. */
+export class LedgerCommandError extends Error {
+  override readonly name = "LedgerCommandError";
+  readonly code = "LEDGER_COMMAND";
+}

@@ -3,6 +3,7 @@
 import { type PresetName, presets } from "@leasehold/deployment-contract";
 import { type AwsMode, type FaultRule, faultSyntax, readFaultRules } from "@leasehold/local-aws";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { addLedger, type LedgerFlags } from "./ledger-flags.ts";
 
 /** What `leasehold local` was asked for. */
 export interface LocalFlags {
@@ -33,6 +34,7 @@ export interface AwsFlags {
 export interface Commands {
   local(flags: LocalFlags): Promise<void>;
   aws(flags: AwsFlags): Promise<void>;
+  ledger(flags: LedgerFlags): Promise<void>;
 }
 
 const MAX_PORT = 65_535;
@@ -48,6 +50,7 @@ export function createProgram(commands: Commands, version: string): Command {
     .exitOverride();
   addLocal(program, commands);
   addAws(program, commands);
+  addLedger(program, (flags) => commands.ledger(flags));
   return program;
 }
 

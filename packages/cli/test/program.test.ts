@@ -8,6 +8,7 @@ function setup() {
     {
       local: async (flags) => void calls.push(["local", { ...flags }]),
       aws: async (flags) => void calls.push(["aws", { ...flags }]),
+      ledger: async (flags) => void calls.push(["ledger", { ...flags }]),
     },
     "1.2.3",
   );
@@ -17,7 +18,9 @@ function setup() {
     printed.push(text);
   }
   program.configureOutput(capture);
-  for (const command of program.commands) command.configureOutput(capture).exitOverride();
+  for (const command of program.commands.flatMap((one) => [one, ...one.commands])) {
+    command.configureOutput(capture).exitOverride();
+  }
   const run = async (line: string) => {
     const args = line.split(" ").filter((part) => part !== "");
     return program.parseAsync(args, { from: "user" }).then(
@@ -27,6 +30,9 @@ function setup() {
   };
   return { calls, printed, run };
 }
+
+const RESOLVE = "ledger resolve --tenant acme --type a --job 1 --reason seen";
+const RESOLVED = { action: "resolve", tenant: "acme", type: "a", job: "1", reason: "seen" };
 
 describe("the command line", () => {
   test.each([
@@ -75,6 +81,32 @@ describe("the command line", () => {
         { target: "a.ts", aws: "embedded", faults: [{ fault: { kind: "hung" }, chance: 1 }] },
       ],
     ],
+    [
+      "ledger show --tenant acme --type payment.capture --job inv-7 --table t",
+      [
+        "ledger",
+        { action: "show", tenant: "acme", type: "payment.capture", job: "inv-7", table: "t" },
+      ],
+    ],
+    ["ledger parked", ["ledger", { action: "parked", limit: 100 }]],
+    [
+      "ledger parked --tenant acme --limit 5 --region eu-central-1 --json",
+      [
+        "ledger",
+        { action: "parked", tenant: "acme", limit: 5, region: "eu-central-1", json: true },
+      ],
+    ],
+    [
+      `${RESOLVE} --effect charge --done {"id":"ch_0"} --by ann`,
+      ["ledger", { ...RESOLVED, effect: "charge", done: { result: { id: "ch_0" } }, by: "ann" }],
+    ],
+    [`${RESOLVE} --done`, ["ledger", { ...RESOLVED, done: {} }]],
+    [`${RESOLVE} --done null`, ["ledger", { ...RESOLVED, done: { result: null } }]],
+    [`${RESOLVE} --not-done`, ["ledger", { ...RESOLVED, notDone: true }]],
+    [
+      "ledger cancel --tenant acme --type a --job 1 --reason no",
+      ["ledger", { action: "cancel", tenant: "acme", type: "a", job: "1", reason: "no" }],
+    ],
   ])("takes `%s`", async (line, call) => {
     const { calls, run } = setup();
 
@@ -115,6 +147,15 @@ describe("the command line", () => {
       "option '--faults <list>' needs '--aws embedded'",
     ],
     ["lokal", "unknown command 'lokal'"],
+    ["ledger shwo", "unknown command 'shwo'"],
+    ["ledger show --tenant acme --type a", "required option '--job <id>' not specified"],
+    ["ledger show --tenant acme --type A! --job 1", "job type must be lower-case words"],
+    ["ledger parked --limit 0", "a whole number between 1 and 10000"],
+    ["ledger cancel --tenant acme --type a --job 1", "required option '--reason <text>'"],
+    [RESOLVE, "give either '--done [json]' or '--not-done', got neither"],
+    [`${RESOLVE} --done --not-done`, "got both"],
+    [`${RESOLVE} --done {id:7}`, "argument '{id:7}' is invalid. It is no JSON ("],
+    [`${RESOLVE} --done {id:7}`, `write --done '{"paymentId":"pi_7"}', or --done alone`],
   ])("refuses `%s` with the value and the mend", async (line, message) => {
     const { calls, printed, run } = setup();
 
@@ -129,6 +170,9 @@ describe("the command line", () => {
   test.each([
     ["--version", "1.2.3"],
     ["--help", "local [options]"],
+    ["ledger --help", "the jobs that wait for an operator, the oldest first"],
+    ["ledger resolve --help", "the same command goes on where it was"],
+    ["ledger show --help", "the ledger's table (default:"],
     ["local --help", "--exit-when-idle"],
     ["aws --help", "--dynamodb-port <port>"],
     ["aws --help", "Faults are written ACTION:FAULT or ACTION:FAULT:CHANCE"],
