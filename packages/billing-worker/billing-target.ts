@@ -1,6 +1,6 @@
 /** This service as plain data, for programs that run it against a local AWS: `leasehold local`. */
 
-import { extname } from "node:path";
+import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { DeploymentContract, PresetName, TableSettings } from "@leasehold/deployment-contract";
 import { billingContract, invoicesTable } from "./contract.ts";
@@ -15,8 +15,17 @@ export interface BillingSession {
   readonly logLevel: "debug" | "info" | "warn" | "error";
 }
 
+/** The local payment provider, beside a worker. */
+export interface BillingCompanion {
+  readonly name: "payments";
+  readonly endpoint: string;
+  /** By which the worker finds it. */
+  readonly environment: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
 /**
- * What a program that runs this service must know of it. It is data and pure functions on purpose:
+ * What a program that runs this service must know of it. It is data and a few functions on purpose:
  * the service imports neither a command nor an emulator, and they import nothing else of it.
  */
 export interface BillingTarget {
@@ -25,10 +34,15 @@ export interface BillingTarget {
   readonly command: readonly [script: string];
   contract(preset?: PresetName): DeploymentContract;
   readonly tables: readonly TableSettings[];
+  /** Starts the local payment provider; its charges are in `payments.jsonl` of the folder. */
+  startCompanion(site: { readonly folder: string }): Promise<BillingCompanion>;
   /** Variables of the worker, besides those that say where AWS is. */
   environment(session: BillingSession): Readonly<Record<string, string>>;
   sampleJobs(request: SampleRequest): readonly SampleJob[];
 }
+
+/** Every charge of the sessions in one folder. */
+const CHARGES_FILE = "payments.jsonl";
 
 /** Short waits: nobody on a laptop likes to watch a long poll end. */
 const LOCAL_PRESET: PresetName = "drill";
@@ -41,9 +55,25 @@ export const target: BillingTarget = Object.freeze({
   ] as const,
   contract: (preset: PresetName = LOCAL_PRESET) => billingContract(preset),
   tables: [invoicesTable],
+  startCompanion,
   environment,
   sampleJobs,
 });
+
+/** Loaded only here: whoever wants the numbers alone starts no provider. */
+async function startCompanion({ folder }: { readonly folder: string }): Promise<BillingCompanion> {
+  const { startPaymentSandbox } = await import("./payment/payment-sandbox.ts");
+  const sandbox = await startPaymentSandbox({ file: join(folder, CHARGES_FILE) });
+  return {
+    name: "payments",
+    endpoint: sandbox.endpoint,
+    environment: {
+      BILLING_PAYMENT_ENDPOINT: sandbox.endpoint,
+      STRIPE_SECRET_KEY: "sk_test_local",
+    },
+    close: () => sandbox.close(),
+  };
+}
 
 function environment(session: BillingSession): Readonly<Record<string, string>> {
   const { preset = LOCAL_PRESET, receiptsFolder, adminPort, renderMs, logLevel } = session;

@@ -7,6 +7,7 @@ import {
   type PresetName,
   type TableSettings,
 } from "@leasehold/deployment-contract";
+import { CHARGE_TIMEOUT_MS } from "./payment/charge-invoice.ts";
 
 /** The queue that all jobs of this service go through. */
 export const BILLING_QUEUE = "billing-jobs";
@@ -36,8 +37,8 @@ export function billingContract(
     service: "billing-worker",
     queues: [{ name: BILLING_QUEUE, deadLetter: { name: `${BILLING_QUEUE}-dead` } }],
     worker: { concurrency: CONCURRENCY, jobTimeoutMs: JOB_TIMEOUT_MS },
-    // Every write of these jobs is conditional, so a repeated one changes nothing; nothing charges.
-    ledger: { kind: "none" },
+    // Every other write of these jobs is conditional, so a repeated one changes nothing by itself.
+    ledger: { kind: "dynamodb", effects: [{ name: "charge", timeoutMs: CHARGE_TIMEOUT_MS }] },
   };
   return defineContract(overlay(input, overrides) as ContractInput);
 }

@@ -7,11 +7,12 @@ import { TargetInvalidError } from "./errors.ts";
 import type { LocalTarget } from "./local-target.ts";
 
 /** What each part of a target must be. */
-const PARTS: Readonly<Record<keyof LocalTarget, readonly [what: string, fits: Check]>> = {
+const PARTS: Readonly<Record<keyof Required<LocalTarget>, readonly [what: string, fits: Check]>> = {
   name: ["a text that is not empty", (value) => typeof value === "string" && value !== ""],
   command: ["the absolute path of a script, and its arguments", isCommand],
   contract: ["a function", isFunction],
   tables: ["a list", Array.isArray],
+  startCompanion: ["a function, or left out", (value) => value === undefined || isFunction(value)],
   environment: ["a function", isFunction],
   sampleJobs: ["a function", isFunction],
 };

@@ -9,7 +9,7 @@ import { createProducer } from "@leasehold/producer";
 import type { CommandHost } from "./command-host.ts";
 import { ChangeBell, EmbeddedWatch, EndpointWatch, type QueueWatch } from "./idle-watch.ts";
 import { loadLocalTarget } from "./load-target.ts";
-import type { LocalTarget } from "./local-target.ts";
+import type { Companion, LocalTarget } from "./local-target.ts";
 import type { LocalFlags } from "./program.ts";
 import { Session, type SessionEnd } from "./session.ts";
 import { openSessionFolder, type SessionFolder } from "./session-folder.ts";
@@ -26,6 +26,7 @@ interface LocalRun {
   readonly folder: SessionFolder;
   readonly aws: LocalAws;
   readonly bell: ChangeBell;
+  readonly companion: Companion | undefined;
   /** Of the jobs, and of the faults. */
   readonly seed: number;
 }
@@ -38,15 +39,20 @@ export async function runLocal(flags: LocalFlags, host: CommandHost): Promise<nu
   const bell = new ChangeBell();
   const seed = flags.seed ?? randomInt(MAX_SEED);
   const aws = await startAws({ flags, host, folder, bell, seed });
+  let companion: Companion | undefined;
   try {
-    return await runIn({ flags, host, target, contract, folder, aws, bell, seed });
+    companion = await target.startCompanion?.({ folder: folder.path });
+    return await runIn({ flags, host, target, contract, folder, aws, bell, companion, seed });
   } finally {
     // The worker has ended: nobody asks any more.
+    await companion?.close();
     await aws.close();
   }
 }
 
-function startAws(run: Omit<LocalRun, "target" | "contract" | "aws">): Promise<LocalAws> {
+function startAws(
+  run: Omit<LocalRun, "target" | "contract" | "aws" | "companion">,
+): Promise<LocalAws> {
   const { flags, host, folder, bell, seed } = run;
   if (flags.aws === "endpoint") {
     return startLocalAws({ mode: "endpoint", environment: host.environment });
@@ -61,7 +67,7 @@ function startAws(run: Omit<LocalRun, "target" | "contract" | "aws">): Promise<L
 }
 
 async function runIn(run: LocalRun): Promise<number> {
-  const { flags, host, target, contract, folder, aws } = run;
+  const { flags, host, target, contract, folder, aws, companion } = run;
   const { clock, output, presses } = host;
   const { queueUrls } = await provision({ contract, tables: target.tables, clients: aws, clock });
   if (presses.stopped.aborted) return 0;
@@ -78,6 +84,7 @@ async function runIn(run: LocalRun): Promise<number> {
     data_folder: folder.path,
     receipts_folder: folder.receipts,
     admin_port: adminPort,
+    ...(companion === undefined ? {} : { [`${companion.name}_endpoint`]: companion.endpoint }),
   });
   const own = target.environment({
     receiptsFolder: folder.receipts,
@@ -90,7 +97,12 @@ async function runIn(run: LocalRun): Promise<number> {
   const session = new Session({
     worker: {
       command: target.command,
-      environment: { ...host.environment, ...own, ...aws.environment },
+      environment: {
+        ...host.environment,
+        ...own,
+        ...companion?.environment,
+        ...aws.environment,
+      },
     },
     feed: {
       target,
@@ -113,7 +125,7 @@ function watchQueues({ contract, aws, bell, host }: LocalRun, urls: readonly str
 }
 
 function describe(
-  { aws, folder, flags, seed }: LocalRun,
+  { aws, companion, folder, flags, seed }: LocalRun,
   adminPort: number,
 ): readonly (readonly [string, string])[] {
   const kept = whatIsKept(aws.mode, folder);
@@ -124,6 +136,7 @@ function describe(
     ...(flags.faults === undefined
       ? []
       : [["faults", `on the worker's way to both; again with --seed ${seed}`] as const]),
+    ...(companion === undefined ? [] : [[companion.name, companion.endpoint] as const]),
     ["data", `${folder.path} (${kept})`],
     ["receipts", folder.receipts],
     ...(adminPort === 0 ? [] : [["status", `http://127.0.0.1:${adminPort}/status`] as const]),

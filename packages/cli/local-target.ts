@@ -17,6 +17,23 @@ interface LocalSession {
   readonly logLevel: "debug";
 }
 
+/** Where a companion lives. */
+interface CompanionSite {
+  /** For what it keeps; it exists, and with `--data` the next session finds it as it was left. */
+  readonly folder: string;
+}
+
+/** Something that runs beside the worker. */
+export interface Companion {
+  /** Shown to people, for example `payments`. */
+  readonly name: string;
+  /** Where it can be reached. */
+  readonly endpoint: string;
+  /** By which the worker finds it. */
+  readonly environment: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
 /** One job to send, before the producer has made it a message. */
 export interface SampleJob {
   readonly type: string;
@@ -47,7 +64,12 @@ export interface LocalTarget {
   contract(preset?: PresetName): DeploymentContract;
   /** Tables of the service besides the job ledger, which the contract has. */
   readonly tables: readonly TableDefinition[];
-  /** Variables of the worker, besides those that say where AWS is. */
+  /**
+   * Starts what the worker needs besides AWS, for example a provider that it calls; absent when there
+   * is nothing such. Runs in the command's process, and is closed once the worker has ended.
+   */
+  startCompanion?(site: CompanionSite): Promise<Companion>;
+  /** Variables of the worker, besides those that say where AWS and its companion are. */
   environment(session: LocalSession): Readonly<Record<string, string>>;
   /** Realistic jobs, exactly `count` of them. */
   sampleJobs(request: SampleRequest): Iterable<SampleJob>;

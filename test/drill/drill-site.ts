@@ -48,16 +48,21 @@ export interface DrillSite extends AsyncDisposable {
 /** The billing worker's site: its queue, its table, its folder. */
 export function openBillingSite(renderMs?: number): Promise<DrillSite> {
   const contract = billing.contract(drillPreset);
-  return openSite(contract, (folder) => ({
-    script: billing.command[0],
-    environment: billing.environment({
+  return openSite(contract, async (folder) => {
+    const companion = await billing.startCompanion({ folder: join(folder, "payments") });
+    const environment = billing.environment({
       preset: drillPreset,
       receiptsFolder: folder,
       adminPort: 0,
       logLevel: "debug",
       ...(renderMs === undefined ? {} : { renderMs }),
-    }),
-  }));
+    });
+    return {
+      script: billing.command[0],
+      environment: { ...environment, ...companion.environment },
+      close: () => companion.close(),
+    };
+  });
 }
 
 /**
@@ -73,20 +78,23 @@ export function openTrialSite(numbers: Partial<ContractInput> = {}): Promise<Dri
     ledger: { kind: "none" },
     ...numbers,
   });
-  return openSite(contract, () => ({
+  return openSite(contract, async () => ({
     script: join(import.meta.dirname, "trial-service.ts"),
     environment: { TRIAL_CONTRACT: JSON.stringify(contract) },
+    close: async () => {},
   }));
 }
 
 interface Program {
   readonly script: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** Ends what it needs besides AWS. */
+  readonly close: () => Promise<void>;
 }
 
 async function openSite(
   contract: DeploymentContract,
-  programIn: (folder: string) => Program,
+  programIn: (folder: string) => Promise<Program>,
 ): Promise<DrillSite> {
   const folder = await mkdtemp(join(tmpdir(), "leasehold-drill-"));
   const requests = new RequestRecord();
@@ -96,7 +104,7 @@ async function openSite(
   });
   const { queueUrls } = await provision({ contract, tables: billing.tables, clients: aws });
   const queueUrl = queueUrls[contract.queues[0]?.name ?? ""] ?? "";
-  const program = programIn(folder);
+  const program = await programIn(folder);
   const workers: WorkerProcess[] = [];
   return {
     contract,
@@ -117,6 +125,7 @@ async function openSite(
     },
     [Symbol.asyncDispose]: async () => {
       await Promise.all(workers.map((worker) => worker[Symbol.asyncDispose]()));
+      await program.close();
       await aws.close();
       await rm(folder, { recursive: true, force: true });
     },

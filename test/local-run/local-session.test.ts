@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -53,6 +53,8 @@ describe("a local session", () => {
     const text = lines.join("\n");
     expect(lines[0]).toBe("parrot on this machine, preset drill");
     expect(text).toContain(`receipts  ${folder}/receipts`);
+    expect(text).toMatch(/cage +http:\/\/127\.0\.0\.1:9/);
+    expect(await readdir(folder)).toEqual(expect.arrayContaining(["cage-closed", "cage-seen"]));
     expect(text).toContain("jobs sent 2  running 0  done 2  leases extended 2  PDFs 2");
     expect(text).toContain("exit code  0: said by the parrot");
     expect(text).not.toContain('{"');

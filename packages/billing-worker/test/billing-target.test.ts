@@ -1,5 +1,8 @@
 import { existsSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { target } from "../billing-target.ts";
 import { readConfig } from "../config.ts";
 
@@ -25,6 +28,21 @@ describe("target", () => {
 
     expect(environment["BILLING_PRESET"]).toBe("drill");
     expect(target.contract().preset).toBe("drill");
+  });
+
+  test("starts a payment provider that the worker finds, and keeps its charges in the folder", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "leasehold-test-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const companion = await target.startCompanion({ folder });
+    onTestFinished(() => companion.close());
+
+    const environment = { ...target.environment(session), ...companion.environment };
+    const { payments } = readConfig({ ...environment, AWS_REGION: "us-east-1" });
+
+    expect(payments).toEqual({ secretKey: "sk_test_local", endpoint: companion.endpoint });
+    const answer = await fetch(`${companion.endpoint}/_leasehold/charges`);
+    expect(await answer.json()).toEqual({ count: 0, charges: [] });
+    expect(await readdir(folder)).toEqual(["payments.jsonl"]);
   });
 
   test("names a program that is there", () => {

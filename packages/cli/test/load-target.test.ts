@@ -29,6 +29,10 @@ describe("a target", () => {
   test.each([
     [undefined, ["it must export an object named target"]],
     ["mailer", ["it must export an object named target"]],
+    [
+      { ...whole, startCompanion: "payments" },
+      ['target.startCompanion must be a function, or left out, got "payments"'],
+    ],
     [{ ...whole, name: "" }, ['target.name must be a text that is not empty, got ""']],
     [
       { ...whole, command: ["main.js"] },

@@ -1,5 +1,6 @@
 /** The parrot as a target of the local command. */
 
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type DeploymentContract,
@@ -19,6 +20,12 @@ export const target = {
       ledger: { kind: "none" },
     }),
   tables: [],
+  startCompanion: async ({ folder }: { readonly folder: string }) => ({
+    name: "cage",
+    endpoint: "http://127.0.0.1:9",
+    environment: { PARROT_CAGE: folder },
+    close: () => writeFile(join(folder, "cage-closed"), ""),
+  }),
   environment: ({ receiptsFolder }: { readonly receiptsFolder: string }) => ({
     PARROT_FOLDER: receiptsFolder,
   }),

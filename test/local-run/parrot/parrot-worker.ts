@@ -89,6 +89,7 @@ if (env["PARROT_DIES"] !== undefined) {
   process.exit(exitCode);
 }
 const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName: "parrot-jobs" }));
+if (env["PARROT_CAGE"] !== undefined) writeFileSync(join(env["PARROT_CAGE"], "cage-seen"), "");
 say("worker.ready");
 while (!ending.signal.aborted) {
   const poll = { QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 20 };
