@@ -7,6 +7,7 @@ import type { AwsConfig, BillingConfig } from "./config.ts";
 import { invoicesTable } from "./contract.ts";
 import { DynamoDbInvoiceStore } from "./invoice/dynamodb-invoice-store.ts";
 import { billingJobs } from "./job-list.ts";
+import { StripePaymentProvider } from "./payment/stripe-payment-provider.ts";
 import { FolderReceiptStore } from "./receipt/folder-receipt-store.ts";
 import { startRenderPool } from "./receipt/render-pool.ts";
 
@@ -21,6 +22,7 @@ export async function billingWorker(config: BillingConfig): Promise<WorkerProces
   const invoices = new DynamoDbInvoiceStore(dynamoDb, invoicesTable.tableName);
   const receipts = new FolderReceiptStore(config.receiptsFolder);
   await receipts.removeLeftovers(systemClock);
+  const payments = new StripePaymentProvider(config.payments, systemClock);
   const renderPool = startRenderPool({
     threads: config.renderThreads,
     atLeastMs: config.renderAtLeastMs,
@@ -29,7 +31,7 @@ export async function billingWorker(config: BillingConfig): Promise<WorkerProces
     ...{ contract, admin, version, extender },
     // Several workers run at once, and a memory of one dies with it: receives are what all see alike.
     attempts: "receive-count",
-    jobs: billingJobs({ invoices, receipts, renderPool }),
+    jobs: billingJobs({ invoices, receipts, renderPool, payments }),
     sqs: {
       region: aws.region,
       ...(aws.sqsEndpoint === undefined ? {} : { endpoint: aws.sqsEndpoint }),

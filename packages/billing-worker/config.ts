@@ -20,8 +20,7 @@ export interface BillingConfig {
   /** Its numbers fit each other only if `verifyContract` says so; the worker asks. */
   readonly contract: DeploymentContract;
   readonly aws: AwsConfig;
-  /** Absent when nothing is charged here. */
-  readonly payments?: PaymentConfig;
+  readonly payments: PaymentConfig;
   /** Absolute. */
   readonly receiptsFolder: string;
   readonly renderThreads: number;
@@ -80,7 +79,7 @@ export function readConfig(environment: Environment = process.env): BillingConfi
     renderThreads: reader.wholeNumber("BILLING_RENDER_THREADS", defaultThreads(), 1, 64),
     renderAtLeastMs: reader.wholeNumber("BILLING_RENDER_MS", 0, 0, LONGEST_TRIAL_MS),
     extender: reader.word("BILLING_EXTENDER", "thread", ["thread", "inline"]),
-    ...readPayments(reader),
+    payments: readPayments(reader),
     admin: readAdmin(reader),
     ...(ecsAgentUri === undefined ? {} : { ecsAgentUri }),
     logLevel: reader.word<LogLevel>("LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),
@@ -88,7 +87,12 @@ export function readConfig(environment: Environment = process.env): BillingConfi
   };
   reader.refuseUnknown("BILLING_");
   if (reader.problems.length > 0) throw new InvalidConfigError(reader.problems);
-  return Object.freeze({ ...config, contract: config.contract as DeploymentContract });
+  const { contract, payments } = config;
+  return Object.freeze({
+    ...config,
+    contract: contract as DeploymentContract,
+    payments: payments as PaymentConfig,
+  });
 }
 
 /** `undefined` only when a problem was noted. */
@@ -124,17 +128,19 @@ function readAws(reader: EnvironmentReader): AwsConfig {
   };
 }
 
-/** No problem ever shows the key. */
-function readPayments(reader: EnvironmentReader): { readonly payments?: PaymentConfig } {
+/** `undefined` only when a problem was noted; none of them ever shows the key. */
+function readPayments(reader: EnvironmentReader): PaymentConfig | undefined {
   const secretKey = reader.optional("STRIPE_SECRET_KEY");
   const endpoint = reader.address("BILLING_PAYMENT_ENDPOINT");
   if (endpoint === undefined) {
-    if (secretKey === undefined) return {};
-    if (/^[sr]k_(?:test|live)_./.test(secretKey)) return { payments: { secretKey } };
-    const mend = "Take it from the API keys in Stripe's dashboard.";
+    if (secretKey !== undefined && /^[sr]k_(?:test|live)_./.test(secretKey)) return { secretKey };
+    const mend =
+      "Take it from the API keys in Stripe's dashboard, or set BILLING_PAYMENT_ENDPOINT to a local " +
+      "payment provider, as npm start does.";
     const must = "be a secret key: sk_live_..., sk_test_..., rk_live_... or rk_test_...";
-    reader.refuse("STRIPE_SECRET_KEY", must, mend, "something else");
-    return {};
+    const got = secretKey === undefined ? "nothing" : "something else";
+    reader.refuse("STRIPE_SECRET_KEY", must, mend, got);
+    return undefined;
   }
   // Only the local payment provider is elsewhere: a live key must never leave this machine for it.
   if (!isLoopback(endpoint)) {
@@ -145,9 +151,9 @@ function readPayments(reader: EnvironmentReader): { readonly payments?: PaymentC
     const got = secretKey === undefined ? "nothing" : "something else";
     const mend = "For the local payment provider any such text does, for example sk_test_local.";
     reader.refuse("STRIPE_SECRET_KEY", "be a key of test mode, sk_test_...", mend, got);
-    return {};
+    return undefined;
   }
-  return { payments: { secretKey, endpoint } };
+  return { secretKey, endpoint };
 }
 
 function isLoopback(address: string): boolean {

@@ -2,6 +2,7 @@
 
 import type { InvoiceDraft, InvoiceLine } from "./invoice/invoice.ts";
 import { computeTotals } from "./invoice/invoice-math.ts";
+import { captureJob } from "./jobs/capture-payment.ts";
 import type { PaymentWebhookPayload } from "./jobs/payment-webhook.ts";
 import {
   type SampleItem,
@@ -28,9 +29,10 @@ export interface SampleJob {
 }
 
 /**
- * Exactly `count` jobs: an `invoice.issue` and, for all but an odd last one, its `payment.webhook`,
- * so that half of them end in a receipt. Webhooks follow their invoices closely; some come first, as
- * they do in life.
+ * Exactly `count` jobs: an `invoice.issue` and, for all but an odd last one, what has it paid, so that
+ * half of them end in a receipt. Every other invoice is charged by a `payment.capture`, the rest are
+ * paid at the provider and reported by a `payment.webhook`. Both follow their invoices closely; some
+ * come first, as they do in life.
  */
 export function sampleJobs({ count, seed }: SampleRequest): readonly SampleJob[] {
   const random = new Random(seed);
@@ -44,15 +46,37 @@ export function sampleJobs({ count, seed }: SampleRequest): readonly SampleJob[]
     );
     placed.push({ at: index * 2, job: issueJob(tenant, invoice) });
     if (index * 2 + 1 === count) break;
-    const payment = samplePayment(invoice, random);
+    const isCharged = index % 2 === 1 && canCharge(invoice);
+    const paying = isCharged
+      ? chargeJob(tenant, invoice, random)
+      : webhookJob(tenant, samplePayment(invoice, random));
     const delay = random.isOneIn(6) ? -random.whole(1, 4) : random.whole(1, 8);
-    placed.push({ at: index * 2 + delay + 0.5, job: webhookJob(tenant, payment) });
+    placed.push({ at: index * 2 + delay + 0.5, job: paying });
   }
   return placed.sort((left, right) => left.at - right.at).map(({ job }) => job);
 }
 
 function issueJob({ tenantId }: SampleTenant, payload: InvoiceDraft): SampleJob {
   return { type: "invoice.issue", tenantId, jobId: payload.invoiceId, payload };
+}
+
+/**
+ * Stripe takes at most eight digits, and currencies of three decimals in steps of ten only.
+ * @see Stripe, "Supported currencies"
+ */
+function canCharge({ currency, lines }: InvoiceDraft): boolean {
+  return currency !== "KWD" && computeTotals(lines).totalMinor <= MOST_CHARGED;
+}
+
+/** The amount is the invoice's own, and is known once it is issued. */
+function chargeJob(
+  { tenantId }: SampleTenant,
+  { invoiceId }: InvoiceDraft,
+  random: Random,
+): SampleJob {
+  const means = { paymentMethod: random.pick(CARDS) };
+  const { type, jobId, payload } = captureJob({ invoiceId, version: 1 }, means);
+  return { type, tenantId, jobId, payload };
 }
 
 function webhookJob({ tenantId }: SampleTenant, payload: PaymentWebhookPayload): SampleJob {
@@ -115,6 +139,9 @@ function samplePayment(invoice: InvoiceDraft, random: Random): PaymentWebhookPay
   };
 }
 
+const MOST_CHARGED = 99_999_999;
+/** The provider's cards for tests that are never refused. */
+const CARDS = ["pm_card_visa", "pm_card_mastercard", "pm_card_amex"];
 const METHODS = [
   "Visa ending 4242",
   "Mastercard ending 5454",

@@ -13,6 +13,7 @@ import type { PaidInvoice, Payment } from "../invoice/invoice.ts";
 import type { InvoiceStore, PaymentOutcome } from "../invoice/invoice-store.ts";
 import { currency, invoiceId, line, minorUnits } from "./payload-rules.ts";
 import { receiptJob } from "./render-receipt.ts";
+import { untilIssuedMs } from "./until-issued.ts";
 
 /** A payment event of the provider. */
 export interface PaymentWebhookPayload extends Payment {
@@ -86,15 +87,4 @@ function paidInvoice(outcome: PaymentOutcome, context: JobContext): PaidInvoice 
         `the invoice was paid already, by event ${outcome.eventId}: refund one of the two`,
       );
   }
-}
-
-const SHORTEST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 60_000;
-
-/**
- * Webhooks overtake invoices by moments, so the first waits are short; they double, because an
- * invoice that never comes must not cost a request each second.
- */
-function untilIssuedMs(receiveCount: number): number {
-  return Math.min(LONGEST_WAIT_MS, SHORTEST_WAIT_MS * 2 ** Math.min(10, receiveCount - 1));
 }

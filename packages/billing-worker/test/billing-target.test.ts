@@ -12,7 +12,8 @@ describe("target", () => {
   test("makes an environment that the worker takes, with the contract that it promised", () => {
     const environment = target.environment({ ...session, preset: "k8s-120", renderMs: 900 });
 
-    const config = readConfig({ ...environment, AWS_REGION: "us-east-1" });
+    const others = { AWS_REGION: "us-east-1", STRIPE_SECRET_KEY: "sk_test_1" };
+    const config = readConfig({ ...environment, ...others });
 
     expect(config).toMatchObject({
       receiptsFolder: "/tmp/receipts",

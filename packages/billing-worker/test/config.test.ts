@@ -2,7 +2,11 @@ import { describe, expect, test } from "vitest";
 import { readConfig } from "../config.ts";
 import { InvalidConfigError } from "../errors.ts";
 
-const enough = { AWS_REGION: "eu-central-1", BILLING_RECEIPTS_DIR: "/var/receipts" };
+const enough = {
+  AWS_REGION: "eu-central-1",
+  BILLING_RECEIPTS_DIR: "/var/receipts",
+  STRIPE_SECRET_KEY: "sk_test_1",
+};
 
 function problemsOf(environment: Readonly<Record<string, string>>): readonly string[] {
   try {
@@ -78,6 +82,7 @@ describe("readConfig", () => {
       "AWS_REGION|name the region of queue and table|nothing|Set it, for example AWS_REGION=eu-central-1.",
       "BILLING_RECEIPTS_DIR|name the folder for receipts|nothing|Set it, for example BILLING_RECEIPTS_DIR=/var/receipts.",
       'BILLING_RENDER_MS|be a whole number between 0 and 3600000|"1.5"|Write 0, which is the default, or leave it out.',
+      expect.stringMatching(/^STRIPE_SECRET_KEY\|be a secret key: .*\|nothing\|Take it from /),
       'LOG_LEVEL|be one of debug, info, warn, error|"verbose"|Write one of them, or leave it out for info.',
       expect.stringMatching(
         /^BILLING_PORT\|be a variable of this service\|"1"\|Known are BILLING_ADMIN_HOST, /,
@@ -113,7 +118,6 @@ describe("readConfig", () => {
   });
 
   test.each([
-    [{}, undefined],
     [{ STRIPE_SECRET_KEY: "sk_live_1" }, { secretKey: "sk_live_1" }],
     [{ STRIPE_SECRET_KEY: "rk_test_1" }, { secretKey: "rk_test_1" }],
     [
@@ -126,7 +130,11 @@ describe("readConfig", () => {
 
   test.each([
     [{ STRIPE_SECRET_KEY: "pk_live_9" }, "STRIPE_SECRET_KEY|be a secret key"],
-    [{ BILLING_PAYMENT_ENDPOINT: "http://localhost:1" }, "STRIPE_SECRET_KEY|be a key of test mode"],
+    [{ STRIPE_SECRET_KEY: "" }, "or set BILLING_PAYMENT_ENDPOINT to a local payment provider"],
+    [
+      { STRIPE_SECRET_KEY: "", BILLING_PAYMENT_ENDPOINT: "http://localhost:1" },
+      "STRIPE_SECRET_KEY|be a key of test mode",
+    ],
     [
       { STRIPE_SECRET_KEY: "sk_live_9", BILLING_PAYMENT_ENDPOINT: "http://localhost:1" },
       "STRIPE_SECRET_KEY|be a key of test mode",

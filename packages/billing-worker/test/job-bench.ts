@@ -48,7 +48,10 @@ export function jobBench(render: RenderPool["render"]): JobBench {
   const job = new AbortController();
   let canSend = true;
   const renderPool: RenderPool = { render, [Symbol.asyncDispose]: async () => {} };
-  const jobs = billingJobs({ invoices, receipts: receiptsIn(receipts), renderPool });
+  const jobs = billingJobs({
+    ...{ invoices, receipts: receiptsIn(receipts), renderPool },
+    payments: { charge: () => noProvider(), find: () => noProvider() },
+  });
   const send: JobContext["send"] = async (name, child) => {
     if (!canSend) throw new Error("the queue is unreachable");
     sent.push(child);
@@ -65,6 +68,10 @@ export function jobBench(render: RenderPool["render"]): JobBench {
     run: (type, payload, { jobId = idIn(payload), receiveCount = 1 } = {}) =>
       runJob(jobs, type, payload, contextOf(jobId, job.signal, send, receiveCount)),
   };
+}
+
+function noProvider(): never {
+  throw new Error("nothing is charged here");
 }
 
 function idIn(payload: unknown): string {

@@ -2,16 +2,20 @@ import { checkPayload } from "@leasehold/job";
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { computeTotals } from "../invoice/invoice-math.ts";
+import { capturePaymentPayload } from "../jobs/capture-payment.ts";
 import { issueInvoicePayload } from "../jobs/issue-invoice.ts";
 import { paymentWebhookPayload } from "../jobs/payment-webhook.ts";
 import { type SampleJob, sampleJobs } from "../sample-jobs.ts";
 
-const schemas: Readonly<Record<"invoice.issue" | "payment.webhook", z.ZodType>> = {
+type SampleType = "invoice.issue" | "payment.capture" | "payment.webhook";
+
+const schemas: Readonly<Record<SampleType, z.ZodType>> = {
   "invoice.issue": issueInvoicePayload,
+  "payment.capture": capturePaymentPayload,
   "payment.webhook": paymentWebhookPayload,
 };
 
-function ofType(jobs: readonly SampleJob[], type: keyof typeof schemas) {
+function ofType(jobs: readonly SampleJob[], type: SampleType) {
   return jobs.filter((job) => job.type === type);
 }
 
@@ -28,7 +32,8 @@ describe("sampleJobs", () => {
 
     expect(jobs).toHaveLength(count);
     expect(ofType(jobs, "invoice.issue")).toHaveLength(Math.ceil(count / 2));
-    expect(ofType(jobs, "payment.webhook")).toHaveLength(Math.floor(count / 2));
+    const paying = [...ofType(jobs, "payment.webhook"), ...ofType(jobs, "payment.capture")];
+    expect(paying).toHaveLength(Math.floor(count / 2));
   });
 
   test("makes payloads that their jobs take and amounts that are the invoices'", async () => {
@@ -40,13 +45,39 @@ describe("sampleJobs", () => {
     }
 
     for (const { type, payload } of jobs) {
-      const check = await checkPayload(schemas[type as keyof typeof schemas], payload);
+      const check = await checkPayload(schemas[type as SampleType], payload);
       expect(check).toMatchObject({ kind: "ok" });
     }
     for (const { payload } of ofType(jobs, "payment.webhook")) {
       const { invoiceId, amountMinor } = paymentWebhookPayload.parse(payload);
       expect(amountMinor).toBe(totals.get(invoiceId));
     }
+  });
+
+  test("charges about half of the invoices, each as the job that charging it makes", () => {
+    const jobs = sampleJobs({ count: 400, seed: 3 });
+    const captures = ofType(jobs, "payment.capture");
+    const invoices = new Map(
+      ofType(jobs, "invoice.issue").map((job) => [
+        job.jobId,
+        issueInvoicePayload.parse(job.payload),
+      ]),
+    );
+
+    expect(captures.length).toBeGreaterThan(60);
+    expect(captures.length).toBeLessThanOrEqual(100);
+    for (const { jobId, payload } of captures) {
+      const { invoiceId, version } = capturePaymentPayload.parse(payload);
+      expect(jobId).toBe(`capture-${invoiceId}-1`);
+      expect(version).toBe(1);
+      expect(invoices.get(invoiceId)?.currency).not.toBe("KWD");
+    }
+    const reported = ofType(jobs, "payment.webhook").map(({ jobId }) => jobId);
+    expect(
+      captures.some(({ payload }) =>
+        reported.includes(`evt_${capturePaymentPayload.parse(payload).invoiceId}`),
+      ),
+    ).toBe(false);
   });
 
   test("has several tenants and currencies, long invoices, discounts and early webhooks", () => {
