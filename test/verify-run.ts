@@ -6,9 +6,12 @@
 import { access } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { invoicesTable } from "@leasehold/billing-worker/contract";
+import { billingContract, invoicesTable } from "@leasehold/billing-worker/contract";
+import { readCharges } from "@leasehold/billing-worker/payment-sandbox";
+import { tableSettings } from "@leasehold/deployment-contract";
 import { type LocalAws, startLocalAws } from "@leasehold/local-aws";
 import { type Evidence, readInvoices, readQueues } from "./verify-run/evidence.ts";
+import { readLedger } from "./verify-run/payment-evidence.ts";
 import { hasPoppler, listReceipts, readReceipts } from "./verify-run/receipt-files.ts";
 import { type Check, judge } from "./verify-run/verdict.ts";
 
@@ -18,6 +21,8 @@ const USAGE =
   "  --without-pdfinfo  do not look inside the receipts\n" +
   "  --json             one machine-readable line";
 const SHOWN_FAULTS = 10;
+/** Where the local payment provider of a run keeps what it has charged. */
+const CHARGES_FILE = "payments.jsonl";
 
 interface Flags {
   readonly data: string;
@@ -56,6 +61,8 @@ async function gather(aws: LocalAws, folder: string, looksInside: boolean): Prom
   return {
     queues: await readQueues(aws),
     invoices: await readInvoices(aws.dynamodb, invoicesTable.tableName),
+    charges: readCharges(join(folder, CHARGES_FILE)),
+    ledger: await readLedger(aws.dynamodb, tableSettings(billingContract())?.tableName ?? ""),
     ...listing,
     ...(looksInside ? { receipts: await readReceipts(receiptsFolder, listing.receiptPaths) } : {}),
   };
@@ -67,7 +74,7 @@ function show(evidence: Evidence, checks: readonly Check[]): void {
   );
   const paid = evidence.invoices.filter(({ isPaid }) => isPaid).length;
   console.log(
-    `invoices: ${evidence.invoices.length}, paid: ${paid}, ` +
+    `invoices: ${evidence.invoices.length}, paid: ${paid}, charged: ${evidence.charges.length}, ` +
       `receipts: ${evidence.receiptPaths.length}\n`,
   );
   for (const { name, examined, faults } of checks) {

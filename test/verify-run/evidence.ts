@@ -4,6 +4,7 @@ import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { paginateScan } from "@aws-sdk/client-dynamodb";
 import { GetQueueAttributesCommand, ListQueuesCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import type { LocalAws } from "@leasehold/local-aws";
+import type { ChargeEvidence, LedgerEvidence } from "./payment-evidence.ts";
 
 /** One queue as the server has it. */
 export interface QueueEvidence {
@@ -30,6 +31,8 @@ export interface InvoiceEvidence {
   readonly totalMinor: number;
   /** Absent when it is not paid. */
   readonly paidMinor?: number;
+  /** The provider's id of the payment that this service made; absent when others reported it. */
+  readonly paymentId?: string;
   /** What the lines and the taxes of the stored document come to. */
   readonly sumOfPartsMinor: number;
 }
@@ -49,6 +52,9 @@ export interface ReceiptEvidence {
 
 /** Everything that is judged. */
 export interface Evidence {
+  /** Every charge in the provider's file. */
+  readonly charges: readonly ChargeEvidence[];
+  readonly ledger: readonly LedgerEvidence[];
   readonly queues: readonly QueueEvidence[];
   readonly invoices: readonly InvoiceEvidence[];
   /** `undefined` when nobody looked inside the files. */
@@ -115,6 +121,7 @@ export async function readInvoices(
   for await (const { Items = [] } of paginateScan({ client }, input)) {
     for (const item of Items) {
       const document = JSON.parse(item["document"]?.S ?? "{}") as StoredDocument;
+      const paymentId = item["payment"]?.M?.["paymentId"]?.S;
       const paidMinor = item["payment"]?.M?.["amountMinor"]?.N;
       invoices.push({
         tenantId: item["tenantId"]?.S ?? "",
@@ -123,6 +130,7 @@ export async function readInvoices(
         currency: item["currency"]?.S ?? "",
         totalMinor: Number(item["totalMinor"]?.N),
         ...(paidMinor === undefined ? {} : { paidMinor: Number(paidMinor) }),
+        ...(paymentId === undefined ? {} : { paymentId }),
         sumOfPartsMinor: sumOfParts(document),
       });
     }

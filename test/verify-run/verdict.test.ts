@@ -27,6 +27,7 @@ const paid = {
   currency: "EUR",
   totalMinor: 123_456,
   paidMinor: 123_456,
+  paymentId: "pi_1",
   sumOfPartsMinor: 123_456,
 };
 const open = {
@@ -43,7 +44,16 @@ const receipt = {
   keywords: { tenant: "acme", invoice: "inv-1", currency: "EUR", total: "123456", paid: "123456" },
   text: "Total  1.234,56 €",
 };
+const charge = {
+  ...{ tenantId: "acme", invoiceId: "inv-1", paymentId: "pi_1", amountMinor: 123_456 },
+};
+const capture = {
+  ...{ tenantId: "acme", jobType: "payment.capture", jobId: "capture-inv-1-1", state: "DONE" },
+  effects: { charge: "DONE ok" },
+};
 const whole: Evidence = {
+  charges: [charge],
+  ledger: [capture],
   queues: [queue, deadLetters],
   invoices: [paid, open],
   receipts: [receipt],
@@ -61,6 +71,8 @@ describe("the verdict on a run", () => {
       ["nothing was dead-lettered", []],
       ["sent + enqueued = deleted, at the server", []],
       ["invoices add up: lines + taxes = total = payment", []],
+      ["exactly one charge for each captured invoice, none for others", []],
+      ["every record of the job ledger is done, and so is each of its effects", []],
       ["as many receipts as paid invoices", []],
       ["no unfinished file beside the receipts", []],
       ["every receipt is a PDF that pdfinfo opens", []],
@@ -71,6 +83,45 @@ describe("the verdict on a run", () => {
   });
 
   test.each<[string, Partial<Evidence>, string[]]>([
+    [
+      "an invoice that was charged twice",
+      { charges: [charge, { ...charge, paymentId: "pi_2" }], ledger: [capture, capture] },
+      ["acme/inv-1: charged 2 times instead of 1"],
+    ],
+    [
+      "a captured invoice that nobody was charged for",
+      { charges: [], ledger: [] },
+      ["acme/inv-1: charged 0 times instead of 1"],
+    ],
+    [
+      "a charge of another amount by another payment",
+      { charges: [{ ...charge, amountMinor: 1, paymentId: "pi_2" }] },
+      ["acme/inv-1: charged 1 by pi_2; the invoice says 123456 by pi_1"],
+    ],
+    [
+      "a charge for an invoice that is open, and one for none at all",
+      {
+        charges: [charge, { ...charge, invoiceId: "inv-2" }, { ...charge, invoiceId: "inv-9" }],
+        ledger: [capture, capture, capture],
+      },
+      [
+        "acme/inv-2: charged 1 times instead of 0",
+        "acme/inv-9: charged, and no invoice of the table",
+      ],
+    ],
+    [
+      "a parked job whose charge is in doubt",
+      { ledger: [{ ...capture, state: "PARKED", effects: { charge: "UNKNOWN" } }] },
+      [
+        "acme/payment.capture capture-inv-1-1: PARKED",
+        "acme/payment.capture capture-inv-1-1: its effect charge is UNKNOWN",
+      ],
+    ],
+    [
+      "a charge that the ledger knows nothing of",
+      { ledger: [] },
+      ["1 charges, 0 records of a charge"],
+    ],
     [
       "a message in flight",
       { queues: [{ ...queue, inFlight: 1 }, deadLetters] },
@@ -145,7 +196,7 @@ describe("the verdict on a run", () => {
   test("says nothing about the inside of files that nobody opened", () => {
     const { receipts: _, ...unopened } = whole;
 
-    expect(judge(unopened).length).toBe(6);
+    expect(judge(unopened).length).toBe(8);
   });
 });
 

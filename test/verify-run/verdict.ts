@@ -1,6 +1,7 @@
 /** Each promise of a finished run, kept or broken, from the evidence alone. Pure. */
 
 import type { Evidence, InvoiceEvidence, QueueEvidence, ReceiptEvidence } from "./evidence.ts";
+import { findOpenRecords, findWrongCharges } from "./payment-verdict.ts";
 
 /** One promise, and every fact that breaks it. */
 export interface Check {
@@ -21,6 +22,16 @@ export function judge(evidence: Evidence): readonly Check[] {
     checkEach("nothing was dead-lettered", deadLetters, findDeadLetters),
     checkEach("sent + enqueued = deleted, at the server", sources, compareCounts),
     checkEach("invoices add up: lines + taxes = total = payment", invoices, checkSums),
+    {
+      name: "exactly one charge for each captured invoice, none for others",
+      examined: evidence.charges.length,
+      faults: findWrongCharges(evidence),
+    },
+    {
+      name: "every record of the job ledger is done, and so is each of its effects",
+      examined: evidence.ledger.length,
+      faults: findOpenRecords(evidence),
+    },
     checkPairs(evidence),
     checkFiles(evidence),
     ...(receipts === undefined ? [] : judgeInside(receipts, invoices)),
