@@ -163,6 +163,23 @@ describe("payment.capture", () => {
     expect(sent).toEqual([receipt]);
   });
 
+  test("finds its own charge again although the event about it has made another version", async () => {
+    const fault = { kind: "reset", when: "after" } as const;
+    const { deliver, clock, invoices, sandbox, chargeCount, sent, record } = await captureBench([
+      { fault, request: 1 },
+    ]);
+    await deliver();
+    const { paymentId } = sandbox.charges[0] as { readonly paymentId: string };
+    await invoices.pay(invoiceKey, { ...payment, paymentId });
+    await clock.advance(HOUR_MS);
+
+    expect(await deliver()).toMatchObject({ kind: "returned", result: "already-paid" });
+
+    expect(await chargeCount()).toBe(1);
+    expect(sent).toEqual([receipt]);
+    expect(await record()).toMatchObject({ effects: { charge: { outcome: "ok", attempts: 2 } } });
+  });
+
   test("raises the alarm when money was taken for an invoice that another payment settled", async () => {
     const { deliver, clock, invoices, logged, sandbox } = await captureBench();
     await deliver({ diesAt: "after the charge" });
