@@ -165,9 +165,8 @@ describe("payment.capture", () => {
 
   test("finds its own charge again although the event about it has made another version", async () => {
     const fault = { kind: "reset", when: "after" } as const;
-    const { deliver, clock, invoices, sandbox, chargeCount, sent, record } = await captureBench([
-      { fault, request: 1 },
-    ]);
+    const bench = await captureBench([{ fault, request: 1 }]);
+    const { deliver, clock, invoices, sandbox, chargeCount, heard, sent, record } = bench;
     await deliver();
     const { paymentId } = sandbox.charges[0] as { readonly paymentId: string };
     await invoices.pay(invoiceKey, { ...payment, paymentId });
@@ -178,6 +177,8 @@ describe("payment.capture", () => {
     expect(await chargeCount()).toBe(1);
     expect(sent).toEqual([receipt]);
     expect(await record()).toMatchObject({ effects: { charge: { outcome: "ok", attempts: 2 } } });
+    // The very same request again is enough: nothing has to be looked for.
+    expect(heard).toHaveLength(2);
   });
 
   test("raises the alarm when money was taken for an invoice that another payment settled", async () => {
