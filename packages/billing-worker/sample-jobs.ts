@@ -46,7 +46,7 @@ export function sampleJobs({ count, seed }: SampleRequest): readonly SampleJob[]
     );
     placed.push({ at: index * 2, job: issueJob(tenant, invoice) });
     if (index * 2 + 1 === count) break;
-    const isCharged = index % 2 === 1 && canCharge(invoice);
+    const isCharged = index % 2 === 0 && canCharge(invoice);
     const paying = isCharged
       ? chargeJob(tenant, invoice, random)
       : webhookJob(tenant, samplePayment(invoice, random));
