@@ -79,6 +79,7 @@ function environment(session: BillingSession): Readonly<Record<string, string>> 
   const { preset = LOCAL_PRESET, receiptsFolder, adminPort, renderMs, logLevel } = session;
   return {
     BILLING_PRESET: preset,
+    BILLING_ENVIRONMENT: "local",
     BILLING_RECEIPTS_DIR: receiptsFolder,
     BILLING_ADMIN_PORT: String(adminPort),
     LOG_LEVEL: logLevel,

@@ -29,8 +29,7 @@ export async function billingWorker(config: BillingConfig): Promise<WorkerProces
   });
   return {
     ...{ contract, admin, version, extender },
-    // Several workers run at once, and a memory of one dies with it: receives are what all see alike.
-    attempts: "receive-count",
+    ledger: { kind: "dynamodb", client: dynamoDb, environment: config.environment },
     jobs: billingJobs({ invoices, receipts, renderPool, payments }),
     sqs: {
       region: aws.region,

@@ -21,6 +21,8 @@ export interface BillingConfig {
   readonly contract: DeploymentContract;
   readonly aws: AwsConfig;
   readonly payments: PaymentConfig;
+  /** Part of every provider key, so that no two environments are taken for each other. */
+  readonly environment: string;
   /** Absolute. */
   readonly receiptsFolder: string;
   readonly renderThreads: number;
@@ -80,6 +82,7 @@ export function readConfig(environment: Environment = process.env): BillingConfi
     renderAtLeastMs: reader.wholeNumber("BILLING_RENDER_MS", 0, 0, LONGEST_TRIAL_MS),
     extender: reader.word("BILLING_EXTENDER", "thread", ["thread", "inline"]),
     payments: readPayments(reader),
+    environment: reader.optional("BILLING_ENVIRONMENT") ?? "production",
     admin: readAdmin(reader),
     ...(ecsAgentUri === undefined ? {} : { ecsAgentUri }),
     logLevel: reader.word<LogLevel>("LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),

@@ -28,6 +28,7 @@ describe("readConfig", () => {
       renderAtLeastMs: 0,
       admin: { host: "127.0.0.1", port: 8080 },
       logLevel: "info",
+      environment: "production",
     });
     expect(config.contract).toMatchObject({ preset: "default-30", worker: { concurrency: 8 } });
     expect(config.aws).not.toHaveProperty("sqsEndpoint");
@@ -45,6 +46,7 @@ describe("readConfig", () => {
       BILLING_RENDER_MS: "1500",
       BILLING_ADMIN_HOST: "0.0.0.0",
       BILLING_ADMIN_PORT: "0",
+      BILLING_ENVIRONMENT: "staging",
       BILLING_VERSION: "2026.1",
       ECS_AGENT_URI: "http://169.254.170.2/api/0f9e",
       LOG_LEVEL: "debug",
@@ -61,6 +63,7 @@ describe("readConfig", () => {
       admin: { host: "0.0.0.0", port: 0 },
       ecsAgentUri: "http://169.254.170.2/api/0f9e",
       logLevel: "debug",
+      environment: "staging",
       version: "2026.1",
     });
     expect(config.contract).toMatchObject({
