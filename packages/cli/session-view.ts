@@ -86,8 +86,11 @@ export class SessionView {
 
 /** Which job a warning is about and what went wrong, as far as the record knows. */
 function about(line: WorkerLine): string {
-  const { message_id: messageId, error_message: error, reason, code } = line.fields;
-  const parts = [messageId === undefined ? undefined : nameJob(line), error ?? reason ?? code];
+  const { message_id: messageId, error_message: error, reason, code, detail } = line.fields;
+  const parts = [
+    messageId === undefined ? undefined : nameJob(line),
+    error ?? reason ?? code ?? detail,
+  ];
   const known = parts.filter((part) => part !== undefined);
   return known.length === 0 ? "" : ` (${known.join(": ")})`;
 }
