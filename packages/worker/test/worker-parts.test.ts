@@ -108,4 +108,15 @@ describe("createWorker", () => {
         "maxPerTenant, memoryGuardShare",
     ]);
   });
+
+  test("refuses jobs that need a ledger which is not there, and switches that are none", () => {
+    const guarded = { ...job, type: "test.guarded", guard: true };
+    const resumed = { ...job, type: "test.resumed", checkpoints: true };
+    const odd = { ...job, type: "test.odd", guard: "yes" as unknown as boolean };
+    expect(problemsOf({ jobs: [guarded, resumed, odd] })).toEqual([
+      "job test.guarded has guard: true, which needs a job ledger: give the worker a ledger",
+      "job test.resumed has checkpoints: true, which needs a job ledger: give the worker a ledger",
+      "guard of job test.odd must be true or false, got yes",
+    ]);
+  });
 });
