@@ -59,11 +59,22 @@ export class OpenedJob implements OpenJob {
 
   async heartbeat(leaseUntilMs: number): Promise<void> {
     const session = this.#session;
-    // A job without a record has nothing that could be taken over, and one that ended has no lease.
+    if (session.record === undefined && session.outcome === undefined) {
+      return await this.#heedCancellation();
+    }
+    // One that ended has no lease.
     if (session.record?.state !== "open" || session.outcome !== undefined) return;
     const write = heartbeat(session.fence, { leaseUntilMs, nowMs: session.nowMs });
     const answer = await session.write(write, 0);
     if (answer?.kind === "refused") this.#judgeQuietly(answer.record);
+  }
+
+  /** A job without a record has nothing that could be taken over; an operator may have cancelled it. */
+  async #heedCancellation(): Promise<void> {
+    const { parts, job } = this.#session;
+    const stored = await parts.store.peek(job);
+    const isOpenedMeanwhile = this.#session.record !== undefined;
+    if (stored?.state === "cancelled" && !isOpenedMeanwhile) this.#judgeQuietly(stored);
   }
 
   async end(ending: JobEndingNote): Promise<EndAnswer> {

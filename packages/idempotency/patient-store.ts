@@ -1,6 +1,8 @@
 /** Writes that are tried again until they are answered, for a while or to the end of the process. */
 
 import type { Clock } from "@leasehold/clock";
+import type { JobIdentity } from "@leasehold/job";
+import type { JobRecord } from "./ledger-record.ts";
 import type { LedgerStore, LedgerWrite, WriteAnswer } from "./ledger-store.ts";
 
 /** How long a write is tried. */
@@ -30,6 +32,15 @@ export class PatientStore {
 
   constructor(parts: PatientStoreArguments) {
     this.#parts = parts;
+  }
+
+  /** The record of a job in one try; `undefined` when there is none, or no answer. */
+  async peek(job: JobIdentity): Promise<JobRecord | undefined> {
+    try {
+      return await this.#parts.store.read(job);
+    } catch {
+      return undefined; // whoever peeks goes on without
+    }
   }
 
   /**

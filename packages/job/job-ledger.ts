@@ -156,7 +156,10 @@ export interface OpenJob {
   readonly stopped: AbortSignal;
   /** When the last effect of unknown outcome will have settled, wall time: no delivery earlier. */
   readonly settleAtMs: number | undefined;
-  /** Follows an extension of the lease; costs a write only when there is a record. Never rejects. */
+  /**
+   * Follows an extension of the lease, and hears of an operator's cancellation: one write, or one read
+   * as long as there is no record. Never rejects.
+   */
   heartbeat(leaseUntilMs: number): Promise<void>;
   /** Records how the run ended. The message is acked only after `recorded`. Never rejects. */
   end(ending: JobEndingNote): Promise<EndAnswer>;

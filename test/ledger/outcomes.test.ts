@@ -78,28 +78,31 @@ describe("an outcome of the ledger", () => {
     expect(spoken(world, from)).toHaveLength(1);
   });
 
-  test("stops a running handler when an operator cancels its job, and acks", async () => {
-    let reason: unknown;
-    const world = await openLedgerWorld({
-      guard: true,
-      handler: (_, { signal }) =>
-        new Promise((resolve) => {
-          signal.addEventListener("abort", () => {
-            reason = signal.reason;
-            resolve(undefined);
-          });
-        }),
-    });
-    await world.send();
-    await world.clock.advance(100);
-    const { store, clock } = world;
-    await cancelJob({ store, clock, retentionMs: 86_400_000 }, jobOf(1), "asked by ops");
-    await world.clock.advance(4_000);
-    expect((reason as JobAbortedError).abortCause).toBe("cancelled");
-    expect(world.heard("job.stopped")).toMatchObject([{ why: "cancelled" }]);
-    await world.clock.advance(1_000);
-    expect(world.queue.counts()).toEqual(NOTHING_LEFT);
-  });
+  test.each([true, false])(
+    "stops a running handler when an operator cancels its job, guarded: %s",
+    async (guard) => {
+      let reason: unknown;
+      const world = await openLedgerWorld({
+        guard,
+        handler: (_, { signal }) =>
+          new Promise((resolve) => {
+            signal.addEventListener("abort", () => {
+              reason = signal.reason;
+              resolve(undefined);
+            });
+          }),
+      });
+      await world.send();
+      await world.clock.advance(100);
+      const { store, clock } = world;
+      await cancelJob({ store, clock, retentionMs: 86_400_000 }, jobOf(1), "asked by ops");
+      await world.clock.advance(4_000);
+      expect((reason as JobAbortedError).abortCause).toBe("cancelled");
+      expect(world.heard("job.stopped")).toMatchObject([{ why: "cancelled" }]);
+      await world.clock.advance(1_000);
+      expect(world.queue.counts()).toEqual(NOTHING_LEFT);
+    },
+  );
 
   test("never lets the ledger's lease outlive the message's", async () => {
     const beats: number[] = [];

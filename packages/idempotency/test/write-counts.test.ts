@@ -10,7 +10,8 @@ describe("the ledger's writes", () => {
     await opened.heartbeat(0);
     expect(await opened.end({ kind: "succeeded" })).toEqual({ kind: "recorded" });
     expect(store.writes).toEqual([]);
-    expect(store.reads).toBe(0);
+    // The heartbeat of a job that runs for so long: an operator may have cancelled it.
+    expect(store.reads).toBe(1);
   });
 
   test("are two for a job with one effect that is its last", async () => {
