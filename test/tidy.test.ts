@@ -30,7 +30,9 @@ function listFiles(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
     if (entry.isDirectory()) {
-      return ["node_modules", "dist", ".turbo"].includes(entry.name) ? [] : listFiles(path);
+      // What begins with a dot is made by a tool or a test, which may be at work on it.
+      const isMade = entry.name.startsWith(".") || ["node_modules", "dist"].includes(entry.name);
+      return isMade ? [] : listFiles(path);
     }
     return entry.name.endsWith(".ts") && !entry.name.endsWith(".d.ts") ? [path] : [];
   });
