@@ -112,9 +112,8 @@ export const claimingCases: readonly FieldCase[] = [
     test: "acks whatever a handler returns: nothing, false, null or an error",
     break: {
       file: "packages/job-run/handler-call.ts",
-      find: 'return { kind: "returned", saidDone: context.isDone(await call()) };',
-      replace:
-        'if (!(await call())) throw new Error("falsy"); return { kind: "returned", saidDone: false };',
+      find: "const returned = await call();",
+      replace: "const returned = await call(); if (!returned) throw new Error();",
     },
   },
   {

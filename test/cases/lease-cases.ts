@@ -75,8 +75,8 @@ export const leaseCases: readonly FieldCase[] = [
     test: "asks for no more than SQS's twelve hours leave, and stops there",
     break: {
       file: "packages/lease/extension-plan.ts",
-      find: "const limitMs = Math.min(targetMs, longestVisibilityMs(times.claimedAt, at, options));",
-      replace: "const limitMs = targetMs;",
+      find: "wholeSeconds(Math.min(options.visibilityTimeoutMs, limitMs));",
+      replace: "wholeSeconds(Math.min(options.visibilityTimeoutMs, targetMs));",
     },
   },
   {

@@ -5,30 +5,18 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { MutantTree } from "../support/mutant-tree.ts";
-import { claimingCases } from "./claiming-cases.ts";
+import { caseTables } from "./case-tables.ts";
 import type { FieldCase } from "./field-case.ts";
-import { idempotencyCases } from "./idempotency-cases.ts";
-import { leaseCases } from "./lease-cases.ts";
 import { type LedgerMutant, ledgerMutants } from "./ledger-mutants.ts";
-import { platformCases } from "./platform-cases.ts";
-import { shutdownCases } from "./shutdown-cases.ts";
 
 /** As many as some breaks take to show. */
 const SCHEDULES = 3_000;
 const root = join(import.meta.dirname, "../..");
 
-const tables: Readonly<Record<string, readonly FieldCase[]>> = {
-  "Shutdown against receive": shutdownCases,
-  "Extending and losing the lease": leaseCases,
-  "Claiming, acking, order": claimingCases,
-  Idempotency: idempotencyCases,
-  Platform: platformCases,
-};
-
 const { values } = parseArgs({
   options: { mutants: { type: "boolean", default: false }, only: { type: "string", default: "" } },
 });
-const chosen = Object.values(tables)
+const chosen = Object.values(caseTables)
   .flat()
   .filter(({ report }) => report.includes(values.only));
 const mutants = ledgerMutants.filter(({ mutant }) => mutant.includes(values.only));
@@ -45,7 +33,7 @@ process.exitCode = failures > 0 ? 1 : 0;
 /** How many have no test of their name. */
 function listCases(): number {
   let missing = 0;
-  for (const [title, cases] of Object.entries(tables)) {
+  for (const [title, cases] of Object.entries(caseTables)) {
     console.log(`\n${title}`);
     for (const one of cases.filter((field) => chosen.includes(field))) {
       const hasTest = readFileSync(join(root, one.file), "utf8").includes(

@@ -99,7 +99,7 @@ export const shutdownCases: readonly FieldCase[] = [
     test: "can be given up while its schema still thinks",
     break: {
       file: "packages/job-run/job-run.ts",
-      find: 'void this.#finish(outcome, { kind: "release", delayMs, class: releaseClass });',
+      find: "void this.#finish(outcome, this.#ledger.givenBack(delayMs, releaseClass));",
       replace: 'void this.#finish(outcome, { kind: "ack" });',
     },
   },
