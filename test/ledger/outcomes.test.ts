@@ -157,6 +157,34 @@ describe("an outcome of the ledger", () => {
     expect(world.queue.counts()).toEqual(NOTHING_LEFT);
   });
 
+  test("lets a run that blocked its worker beyond its lease neither finish its job nor delete it", async () => {
+    const unblock = Promise.withResolvers<void>();
+    const world = await openLedgerWorld({
+      guard: true,
+      handler: async (_, { done }) => {
+        await unblock.promise;
+        return done("too late");
+      },
+    });
+    const [messageId = ""] = await world.send();
+    await world.clock.advance(100);
+    world.worker.pause();
+    const other = createLedger({
+      ...{ store: world.store, clock: world.clock, environment: "test", workerId: "other" },
+    });
+    const second = await other.open({ job: jobOf(1), messageId, receiveCount: 2 });
+    unblock.resolve();
+    await world.clock.block(30_000);
+    await world.clock.advance(5_000);
+    expect(world.heard("job.ended")).toHaveLength(1);
+    expect(world.heard("lease.lost")[0]).toMatchObject({ cause: "expired" });
+    expect(world.queue.calls.filter(({ kind }) => kind === "delete")).toEqual([]);
+    expect(await world.store.recordOf(1)).toMatchObject({ state: "open", epoch: 2 });
+    if (second.kind !== "open") throw new Error(`the second delivery is ${second.kind}`);
+    expect(await second.end({ kind: "succeeded" })).toEqual({ kind: "recorded" });
+    expect(await world.store.recordOf(1)).toMatchObject({ state: "done", epoch: 2 });
+  });
+
   test("deletes the message of a lease that was lost, once, when its job is done for good", async () => {
     const world: LedgerWorld = await openLedgerWorld({
       handler: async (_, { once }) => {
