@@ -1,5 +1,6 @@
 /** Records how an attempt ended, whoever has the job by now, and tries it to the end of the process. */
 
+import type { CancelTimer } from "@leasehold/clock";
 import { decideRefused, type RefusedCompletion } from "./completion-decision.ts";
 import { type Completion, complete, completeAndFinish, completeLate } from "./effect-writes.ts";
 import type { EffectRecord, JobRecord, StoredResult } from "./ledger-record.ts";
@@ -32,21 +33,30 @@ export async function recordCompletion(
   if (ended.completion.outcome === "rejected") return await record(session, ended);
   const recording = record(session, ended);
   session.parts.keep(recording);
-  const over = new AbortController();
+  const leaving = leave(session);
   try {
-    return await Promise.race([recording, untilGone(session, over.signal)]);
+    return await Promise.race([recording, leaving.gone]);
   } finally {
-    over.abort();
+    leaving.cancel();
   }
 }
 
 /** Leaves a handler that must stop, a little later, so that a store that answers can do so. */
-async function untilGone(session: LedgerSession, over: AbortSignal): Promise<never> {
+function leave(session: LedgerSession): { readonly gone: Promise<never>; cancel(): void } {
   const { parts, surroundings } = session;
-  const either = AbortSignal.any([surroundings.signal, over]);
-  await parts.clock.sleep(Number.MAX_SAFE_INTEGER, either);
-  await parts.clock.sleep(parts.options.writePatienceMs, over);
-  return over.aborted ? new Promise(() => {}) : session.stop({ kind: "store-down" });
+  const { signal } = surroundings;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let cancelTimer: CancelTimer | undefined;
+  const wait = () => {
+    cancelTimer = parts.clock.schedule(parts.options.writePatienceMs, resolve);
+  };
+  if (signal.aborted) wait();
+  else signal.addEventListener("abort", wait, { once: true });
+  const cancel = () => {
+    signal.removeEventListener("abort", wait);
+    cancelTimer?.();
+  };
+  return { gone: promise.then(() => session.stop({ kind: "store-down" })), cancel };
 }
 
 async function record(

@@ -137,16 +137,7 @@ function readParked(item: Item): Parked | undefined {
 
 /** An effect as a map of short names, as an item of 400 KB may hold many. */
 export function effectValue(effect: EffectRecord): AttributeValue {
-  const { rejection, result, lateResult } = effect;
-  const optional: Readonly<Record<string, AttributeValue | undefined>> = {
-    o: effect.outcome === undefined ? undefined : { S: effect.outcome },
-    r: result === undefined ? undefined : { S: JSON.stringify(result) },
-    rj: rejection === undefined ? undefined : { S: JSON.stringify(rejection) },
-    l: effect.late === undefined ? undefined : { BOOL: true },
-    lr: lateResult === undefined ? undefined : { S: JSON.stringify(lateResult) },
-    ts: effect.tombstone === undefined ? undefined : { BOOL: true },
-  };
-  const given = Object.entries(optional).filter(([, value]) => value !== undefined);
+  const { outcome, rejection, result, late, lateResult, tombstone } = effect;
   return {
     M: {
       s: { S: effect.state.toUpperCase() },
@@ -157,7 +148,12 @@ export function effectValue(effect: EffectRecord): AttributeValue {
       d: { N: String(effect.deadlineAtMs) },
       h: { S: effect.inputHash },
       k: { S: effect.providerKey },
-      ...(Object.fromEntries(given) as Record<string, AttributeValue>),
+      ...(outcome !== undefined && { o: { S: outcome } }),
+      ...(result !== undefined && { r: { S: JSON.stringify(result) } }),
+      ...(rejection !== undefined && { rj: { S: JSON.stringify(rejection) } }),
+      ...(late !== undefined && { l: { BOOL: true } }),
+      ...(lateResult !== undefined && { lr: { S: JSON.stringify(lateResult) } }),
+      ...(tombstone !== undefined && { ts: { BOOL: true } }),
     },
   };
 }

@@ -5,16 +5,16 @@ import {
   ConditionalCheckFailedException,
   type DynamoDBClient,
   GetItemCommand,
+  PutItemCommand,
   QueryCommand,
   ScanCommand,
   UpdateItemCommand,
-  type UpdateItemCommandOutput,
 } from "@aws-sdk/client-dynamodb";
 import type { Clock } from "@leasehold/clock";
 import type { JobIdentity } from "@leasehold/job";
-import { isMade } from "./apply-write.ts";
+import { isMade, patched } from "./apply-write.ts";
 import { type Item, itemKey, readItem } from "./dynamodb-item.ts";
-import { updateRequest } from "./dynamodb-writes.ts";
+import { putRequest, updateRequest } from "./dynamodb-writes.ts";
 import { StoreUnavailableError } from "./errors.ts";
 import type { JobRecord } from "./ledger-record.ts";
 import type {
@@ -59,11 +59,10 @@ export class DynamodbLedgerStore implements LedgerStore {
   }
 
   async write(write: LedgerWrite): Promise<WriteAnswer> {
-    const answer = await this.#update(write);
+    const answer = await this.#send(write);
     if (answer.kind === "made") {
-      const { Attributes } = answer.output;
-      const isWanted = write.returnsRecord === true && Attributes !== undefined;
-      return { kind: "applied", ...(isWanted && { record: readItem(Attributes) }) };
+      const { record } = answer;
+      return { kind: "applied", ...(write.returnsRecord === true && record && { record }) };
     }
     const record = answer.item === undefined ? await this.read(write.job) : readItem(answer.item);
     // An earlier try of this very write may have been made, by us or by a retry inside the SDK.
@@ -99,18 +98,32 @@ export class DynamodbLedgerStore implements LedgerStore {
     return { records: Items.map(readItem), ...(next !== undefined && { next }) };
   }
 
-  async #update(write: LedgerWrite): Promise<UpdateAnswer> {
-    const request = new UpdateItemCommand(updateRequest(this.#tableName, write));
+  async #send(write: LedgerWrite): Promise<SendAnswer> {
     try {
-      const output = await this.#call(write.name, (abortSignal) =>
-        this.#client.send(request, { abortSignal }),
-      );
-      return { kind: "made", output };
+      const record =
+        write.condition.absent === true ? await this.#put(write) : await this.#update(write);
+      return { kind: "made", record };
     } catch (error) {
       const { cause } = error as Error;
       if (!(cause instanceof ConditionalCheckFailedException)) throw error;
       return { kind: "refused", item: cause.Item };
     }
+  }
+
+  /** @returns the record as it is now, which is what was put */
+  async #put(write: LedgerWrite): Promise<JobRecord> {
+    const request = new PutItemCommand(putRequest(this.#tableName, write));
+    await this.#call(write.name, (abortSignal) => this.#client.send(request, { abortSignal }));
+    return patched(undefined, write.job, write.patch);
+  }
+
+  /** @returns the record as it is now, where the write asked for it */
+  async #update(write: LedgerWrite): Promise<JobRecord | undefined> {
+    const request = new UpdateItemCommand(updateRequest(this.#tableName, write));
+    const { Attributes } = await this.#call(write.name, (abortSignal) =>
+      this.#client.send(request, { abortSignal }),
+    );
+    return Attributes && readItem(Attributes);
   }
 
   async #call<Output>(
@@ -129,8 +142,8 @@ export class DynamodbLedgerStore implements LedgerStore {
   }
 }
 
-type UpdateAnswer =
-  | { readonly kind: "made"; readonly output: UpdateItemCommandOutput }
+type SendAnswer =
+  | { readonly kind: "made"; readonly record: JobRecord | undefined }
   | { readonly kind: "refused"; readonly item: Record<string, AttributeValue> | undefined };
 
 function ofTenant(tenantId: string) {

@@ -1,6 +1,10 @@
 /** Each ledger write as a DynamoDB request with its condition. Pure. */
 
-import type { AttributeValue, UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
+import type {
+  AttributeValue,
+  PutItemCommandInput,
+  UpdateItemCommandInput,
+} from "@aws-sdk/client-dynamodb";
 import {
   effectAttribute,
   effectValue,
@@ -10,17 +14,32 @@ import {
   itemKey,
   PARK_TOKEN,
 } from "./dynamodb-item.ts";
-import type { EffectCondition, LedgerWrite, RecordField, WriteCondition } from "./ledger-store.ts";
+import type {
+  EffectCondition,
+  LedgerWrite,
+  RecordField,
+  RecordPatch,
+  WriteCondition,
+} from "./ledger-store.ts";
 
-/** Collects names and values under short aliases: `state` and `owner` are reserved words. */
+/** Words of ours that DynamoDB reserves. */
+const RESERVED: ReadonlySet<string> = new Set(["owner", "result", "state"]);
+const PLAIN_NAME = /^[a-zA-Z][a-zA-Z0-9]*$/;
+
+/**
+ * Collects values under short aliases, and the names that an expression cannot say as they are: each
+ * alias has to be sent, and looked up, too.
+ */
 class Aliases {
   readonly names: Record<string, string> = {};
   readonly values: Record<string, AttributeValue> = {};
   readonly #known = new Map<string, string>();
+  #valueCount = 0;
 
   name(attribute: string): string {
     const known = this.#known.get(attribute);
     if (known !== undefined) return known;
+    if (PLAIN_NAME.test(attribute) && !RESERVED.has(attribute)) return attribute;
     const alias = `#n${this.#known.size}`;
     this.#known.set(attribute, alias);
     this.names[alias] = attribute;
@@ -28,13 +47,30 @@ class Aliases {
   }
 
   value(value: AttributeValue): string {
-    const alias = `:v${Object.keys(this.values).length}`;
+    const alias = `:v${this.#valueCount}`;
+    this.#valueCount += 1;
     this.values[alias] = value;
     return alias;
   }
 }
 
-/** The write as an UpdateItem. A refused condition returns the item where the store can do that. */
+/**
+ * A write that makes a record, as a PutItem: it carries the item as it is and hardly an expression,
+ * which costs less to say and to read than an update of every attribute.
+ */
+export function putRequest(tableName: string, { job, patch }: LedgerWrite): PutItemCommandInput {
+  return {
+    TableName: tableName,
+    Item: { ...itemKey(job), ...identityAttributes(job), ...writtenAttributes(patch) },
+    ConditionExpression: "attribute_not_exists(pk)",
+    ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+  };
+}
+
+/**
+ * A write to a record that is there, as an UpdateItem. A refused condition returns the item where the
+ * store can do that.
+ */
 export function updateRequest(tableName: string, write: LedgerWrite): UpdateItemCommandInput {
   const aliases = new Aliases();
   const update = updateExpression(write, aliases);
@@ -44,24 +80,27 @@ export function updateRequest(tableName: string, write: LedgerWrite): UpdateItem
     Key: itemKey(write.job),
     UpdateExpression: update,
     ConditionExpression: condition,
-    ExpressionAttributeNames: aliases.names,
+    ...(Object.keys(aliases.names).length > 0 && { ExpressionAttributeNames: aliases.names }),
     ...(Object.keys(aliases.values).length > 0 && { ExpressionAttributeValues: aliases.values }),
     ReturnValues: write.returnsRecord === true ? "ALL_NEW" : "NONE",
     ReturnValuesOnConditionCheckFailure: "ALL_OLD",
   };
 }
 
-function updateExpression({ job, condition, patch }: LedgerWrite, aliases: Aliases): string {
-  const { set, remove = [], effects = {} } = patch;
-  const fields = Object.entries(set).map(([field, value]) =>
-    fieldAttributes(field as RecordField, value),
-  );
-  const maps = Object.entries(effects).map(([name, effect]) => ({
-    [effectAttribute(name)]: effectValue(effect),
-  }));
-  const identity = condition.absent === true ? [identityAttributes(job)] : [];
-  const written = Object.assign({}, ...identity, ...fields, ...maps);
-  const sets = Object.entries(written as Record<string, AttributeValue>).map(
+function writtenAttributes({ set, effects = {} }: RecordPatch): Record<string, AttributeValue> {
+  const written: Record<string, AttributeValue> = {};
+  for (const [field, value] of Object.entries(set)) {
+    Object.assign(written, fieldAttributes(field as RecordField, value));
+  }
+  for (const [name, effect] of Object.entries(effects)) {
+    written[effectAttribute(name)] = effectValue(effect);
+  }
+  return written;
+}
+
+function updateExpression({ patch }: LedgerWrite, aliases: Aliases): string {
+  const { remove = [] } = patch;
+  const sets = Object.entries(writtenAttributes(patch)).map(
     ([attribute, value]) => `${aliases.name(attribute)} = ${aliases.value(value)}`,
   );
   const removed = remove.flatMap(fieldAttributeNames).map((name) => aliases.name(name));
@@ -72,13 +111,13 @@ function updateExpression({ job, condition, patch }: LedgerWrite, aliases: Alias
 }
 
 function conditionExpression(condition: WriteCondition, aliases: Aliases): string {
-  if (condition.absent === true) return `attribute_not_exists(${aliases.name("pk")})`;
   const { epoch, owner, states, effect, closed = [], parkToken, resendToken } = condition;
   const equals = (attribute: string, value: AttributeValue) =>
     `${aliases.name(attribute)} = ${aliases.value(value)}`;
+  // An update of an item that is not there would make one; what is compared with a value is there.
+  const isCompared = epoch !== undefined || owner !== undefined || effect?.nonce !== undefined;
   return [
-    // An update of an item that is not there would make one.
-    `attribute_exists(${aliases.name("pk")})`,
+    ...(isCompared ? [] : [`attribute_exists(${aliases.name("pk")})`]),
     ...(epoch === undefined ? [] : [equals("epoch", { N: String(epoch) })]),
     ...(owner === undefined ? [] : [equals("owner", { S: owner })]),
     ...(states === undefined ? [] : [isOneOf(aliases.name("state"), states, aliases)]),
@@ -111,5 +150,6 @@ function isClosed(effect: string, aliases: Aliases): string {
 
 function isOneOf(path: string, states: readonly string[], aliases: Aliases): string {
   const values = states.map((state) => aliases.value({ S: state.toUpperCase() }));
+  if (values.length === 1) return `${path} = ${values[0]}`;
   return `${path} IN (${values.join(", ")})`;
 }

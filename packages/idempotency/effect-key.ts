@@ -1,6 +1,6 @@
 /** The provider key and the input hash of an effect. Pure. */
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type JobIdentity, PermanentJobError } from "@leasehold/job";
 
 /**
@@ -45,5 +45,5 @@ function sorted(value: unknown): unknown {
 
 /** SHA-256 in hexadecimal. */
 export function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text, "hex");
 }

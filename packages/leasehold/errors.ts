@@ -26,8 +26,8 @@ export class LedgerTableError extends Error {
   constructor(tableName: string, reason: string, options?: ErrorOptions) {
     super(
       `the ledger's table ${tableName} could not be read (${reason}): create it from the contract, or ` +
-        "check region, endpoint, credentials and the permissions dynamodb:GetItem and " +
-        "dynamodb:UpdateItem",
+        "check region, endpoint, credentials and the permissions dynamodb:GetItem, " +
+        "dynamodb:PutItem and dynamodb:UpdateItem",
       options,
     );
     this.tableName = tableName;
