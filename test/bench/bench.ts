@@ -3,6 +3,9 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { formatTable } from "./bench-table.ts";
+import { guardScenarios } from "./guard-scenarios.ts";
+import { judgeIdempotency } from "./idempotency-bounds.ts";
+import { runIdempotency } from "./idempotency-suite.ts";
 import { judgeProducer } from "./producer-bounds.ts";
 import { runProducer } from "./producer-suite.ts";
 import { judgeRequests, type Verdict } from "./requests-bounds.ts";
@@ -11,7 +14,7 @@ import { judgeShutdown } from "./shutdown-expectations.ts";
 import { shutdownScenarios } from "./shutdown-scenarios.ts";
 import { QUICK_SCENARIOS, runShutdown } from "./shutdown-suite.ts";
 
-const SUITES = ["requests", "shutdown", "producer"];
+const SUITES = ["requests", "shutdown", "producer", "idempotency"];
 
 const { values } = parseArgs({
   options: {
@@ -52,6 +55,22 @@ if (only === undefined || only === "producer") {
   console.log(`${formatTable(result.rows.map((row) => ({ ...row })))}\n`);
   results.push(result);
   verdicts.push(...judgeProducer(result));
+}
+if (only === undefined || only === "idempotency") {
+  const result = await runIdempotency({ quick }, progress);
+  const cells = result.rows.map((row) => ("not_run" in row ? { ...row, not_run: "*" } : row));
+  console.log(`${formatTable(cells.map((row) => ({ ...row })))}\n`);
+  for (const row of result.rows) {
+    if ("not_run" in row) console.log(`not run ${row.scenario}, ${row.library}: ${row.not_run}\n`);
+  }
+  console.log(`${formatTable(result.costs.map((row) => ({ ...row })))}\n`);
+  const timings = result.timings.map(({ pairs, ...timing }) => ({
+    pairs: pairs.length,
+    ...timing,
+  }));
+  console.log(`${formatTable(timings)}\n`);
+  results.push(result);
+  verdicts.push(...judgeIdempotency(result, guardScenarios));
 }
 
 for (const { holds, isTimed = false, promise } of verdicts) {
