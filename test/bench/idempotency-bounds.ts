@@ -18,7 +18,7 @@ export function judgeIdempotency(
   return [
     ...rows.flatMap((row) => judgeRow(row, scenarios)),
     ...judgeCosts(costs),
-    ...timings.slice(-1).map(judgeTiming),
+    ...timings.slice(-1).map((timing) => judgeTiming(timing, timings.slice(0, -1))),
   ];
 }
 
@@ -69,8 +69,9 @@ function judgeCosts(costs: IdempotencyResult["costs"]): readonly Verdict[] {
     }));
 }
 
-function judgeTiming(timing: GuardTiming): Verdict {
+function judgeTiming(timing: GuardTiming, before: readonly GuardTiming[]): Verdict {
   const { pairs, median_difference_pct: median } = timing;
-  const promise = `time of a job in ${pairs.length} pairs of runs: ${median} % more than powertools in the median, at most ${MOST_DIFFERENCE_PCT} %`;
+  const missedBefore = before.map((one) => `; before that ${one.median_difference_pct} %`).join("");
+  const promise = `time of a job in ${pairs.length} pairs of runs: ${median} % more than powertools in the median, at most ${MOST_DIFFERENCE_PCT} %${missedBefore}`;
   return { promise, holds: isInTime(timing), isTimed: true };
 }
