@@ -1,12 +1,21 @@
 /** One attempt at an effect: begun only if it can end in time, run, and recorded whatever happens. */
 
 import { elapsedMs, type Moment } from "@leasehold/clock";
-import type { Effect, EffectCall, Lookup, RejectedError } from "@leasehold/job";
+import {
+  type Effect,
+  type EffectCall,
+  isOutage,
+  type Lookup,
+  type NotSentError,
+  type RejectedError,
+} from "@leasehold/job";
 import { recordCompletion } from "./completion.ts";
 import { releaseEffect, unknownEffect } from "./effect-writes.ts";
 import { EffectTimeoutError } from "./errors.ts";
 import type { EffectRecord } from "./ledger-record.ts";
 import type { LedgerSession } from "./ledger-session.ts";
+
+import type { GatePass, GateVerdict } from "./provider-gate.ts";
 import { keepResult, loadResult } from "./result-keeping.ts";
 
 /** An effect of any result. */
@@ -22,6 +31,8 @@ export interface Attempt {
   readonly since: Moment;
   /** Whether nothing else is being worked on, and nothing comes after it. */
   readonly isLast: () => boolean;
+  /** Hears how the provider did. */
+  readonly pass: GatePass;
   /** Asks the provider first. */
   readonly lookup?: (call: EffectCall) => Promise<Lookup<unknown>>;
 }
@@ -72,6 +83,7 @@ export async function runAttempt(session: LedgerSession, attempt: Attempt): Prom
   } finally {
     limit.clear();
   }
+  attempt.pass.tell({ kind: "answered" });
   return await succeed(session, attempt, result);
 }
 
@@ -86,10 +98,13 @@ async function askFirst(
   try {
     const asked = start(() => lookup(callOf(attempt, limit.signal)));
     const answer = await Promise.race([asked, limit.over(name)]);
+    attempt.pass.tell({ kind: "answered" });
     return answer.kind === "applied" ? { result: answer.result } : undefined;
   } catch (thrown) {
     // Nothing is known, and nothing was sent: as open as before.
+    const retryAtMs = tellOf(session, attempt, thrown);
     await markUnknown(session, attempt);
+    if (retryAtMs !== undefined) session.stop({ kind: "held-back", retryAtMs });
     throw thrown;
   } finally {
     limit.clear();
@@ -148,6 +163,7 @@ async function succeed(
 async function fail(session: LedgerSession, attempt: Attempt, thrown: unknown): Promise<never> {
   const { name, own } = attempt;
   const code = codeOf(thrown);
+  const retryAtMs = tellOf(session, attempt, thrown);
   if (code === "EFFECT_NOT_SENT") {
     await notSent(session, attempt);
   } else if (code === "EFFECT_REJECTED" && isFinal(thrown as RejectedError, own)) {
@@ -159,7 +175,38 @@ async function fail(session: LedgerSession, attempt: Attempt, thrown: unknown): 
   } else {
     await markUnknown(session, attempt);
   }
+  if (retryAtMs !== undefined) session.stop({ kind: "held-back", retryAtMs });
   throw thrown;
+}
+
+/** Tells the gate what an error says of the provider; when to come back if the job is not to blame. */
+function tellOf(
+  { surroundings }: LedgerSession,
+  { pass, effect }: Attempt,
+  thrown: unknown,
+): number | undefined {
+  const verdict = verdictOf(thrown, effect);
+  // Broken off by us, it says nothing of the provider.
+  const isOurs = verdict?.kind === "down" && surroundings.signal.aborted;
+  return verdict === undefined || isOurs ? undefined : pass.tell(verdict);
+}
+
+function verdictOf(thrown: unknown, effect: AnyEffect): GateVerdict | undefined {
+  const code = codeOf(thrown);
+  if (code === "EFFECT_REJECTED") return { kind: "answered" };
+  const retryAfterMs =
+    code === "EFFECT_NOT_SENT" ? (thrown as NotSentError).retryAfterMs : undefined;
+  if (retryAfterMs !== undefined && retryAfterMs >= 0)
+    return { kind: "rate-limited", retryAfterMs };
+  return saysDown(effect, thrown) ? { kind: "down" } : undefined;
+}
+
+function saysDown(effect: AnyEffect, thrown: unknown): boolean {
+  try {
+    return (effect.isOutage ?? isOutage)(thrown);
+  } catch {
+    return false; // the attempt's record is more important than an opinion about its provider
+  }
 }
 
 /** On a second attempt, a refused key says nothing about the first one. */

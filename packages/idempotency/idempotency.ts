@@ -20,6 +20,7 @@ import type { LedgerStore } from "./ledger-store.ts";
 import { OpenedJob } from "./open-job.ts";
 import { type LedgerOptions, resolveLedgerOptions } from "./options.ts";
 import { PatientStore } from "./patient-store.ts";
+import { ProviderGates } from "./provider-gate.ts";
 import type { ResultStore } from "./result-store.ts";
 
 /** What a ledger is made of. */
@@ -77,11 +78,13 @@ class StoredLedger implements Ledger {
     const stopping = this.#stopping.signal;
     this.#store = args.store;
     this.#listeners = args.onEvent === undefined ? [] : [args.onEvent];
+    const emit: LedgerListener = (event) => this.#emit(event);
     this.#parts = {
       store: new PatientStore({ store: args.store, clock, longestPauseMs, random, stopping }),
       ...{ clock, options, environment, workerId },
       ...(results !== undefined && { results }),
-      emit: (event) => this.#emit(event),
+      gates: new ProviderGates({ clock, options, random, emit }),
+      emit,
       unique: args.unique ?? randomUUID,
       keep: (work) => this.#keep(work),
     };

@@ -4,6 +4,7 @@ import type { Clock } from "@leasehold/clock";
 import type { LedgerListener } from "@leasehold/job";
 import type { ResolvedLedgerOptions } from "./options.ts";
 import type { PatientStore } from "./patient-store.ts";
+import type { ProviderGates } from "./provider-gate.ts";
 import type { ResultStore } from "./result-store.ts";
 
 /** What all openings of a ledger have in common. */
@@ -14,6 +15,8 @@ export interface LedgerParts {
   readonly environment: string;
   readonly workerId: string;
   readonly results?: ResultStore;
+  /** Stand before the effects. */
+  readonly gates: ProviderGates;
   readonly emit: LedgerListener;
   /** A text that nobody else has. */
   readonly unique: () => string;

@@ -25,6 +25,7 @@ import type { EffectRecord } from "./ledger-record.ts";
 import type { LedgerSession } from "./ledger-session.ts";
 import { parkJob } from "./operator-writes.ts";
 import { parkedBy } from "./parking.ts";
+import type { GatePass } from "./provider-gate.ts";
 import { loadResult } from "./result-keeping.ts";
 
 /** An effect that the handler asked for. */
@@ -32,6 +33,11 @@ interface Wanted {
   readonly name: string;
   readonly effect: AnyEffect;
   readonly inputHash: string;
+}
+
+/** Its provider can be asked now. */
+interface Passed extends Wanted {
+  readonly pass: GatePass;
 }
 
 interface Answer {
@@ -112,9 +118,28 @@ export class OnceRunner {
           effect: record as EffectRecord,
         });
       case "start":
-        return await this.#start(wanted);
-      default:
-        return await this.#takeOver(wanted, record as EffectRecord, decision.kind);
+        return await this.#through(wanted, (passed) => this.#start(passed));
+      default: {
+        const { kind } = decision;
+        return await this.#through(wanted, (passed) =>
+          this.#takeOver(passed, record as EffectRecord, kind),
+        );
+      }
+    }
+  }
+
+  /** Begins only what its provider can be asked for now. */
+  async #through<Done>(wanted: Wanted, begin: (passed: Passed) => Promise<Done>): Promise<Done> {
+    const { parts, job, request } = this.#session;
+    const { receiveCount } = request;
+    const answer = parts.gates.enter({ job, effect: wanted.name, receiveCount });
+    if (answer.kind === "held") {
+      return this.#session.stop({ kind: "held-back", retryAtMs: answer.retryAtMs });
+    }
+    try {
+      return await begin({ ...wanted, pass: answer.pass });
+    } finally {
+      answer.pass.leave();
     }
   }
 
@@ -133,7 +158,7 @@ export class OnceRunner {
   }
 
   /** A first attempt, in the write that opens the job when it is not open yet. */
-  async #start(wanted: Wanted): Promise<Answer | undefined> {
+  async #start(wanted: Passed): Promise<Answer | undefined> {
     const session = this.#session;
     const { name, effect } = wanted;
     if (session.record?.state === "done") throw afterLast(name);
@@ -150,7 +175,7 @@ export class OnceRunner {
     return { value: await runAttempt(session, attempt) };
   }
 
-  async #openAndStart(wanted: Wanted): Promise<Answer | undefined> {
+  async #openAndStart(wanted: Passed): Promise<Answer | undefined> {
     const session = this.#session;
     const { name } = wanted;
     let attempt: Attempt | undefined;
@@ -168,7 +193,7 @@ export class OnceRunner {
 
   /** A further attempt, under a nonce of its own: the earlier one cannot end it any more. */
   async #takeOver(
-    wanted: Wanted,
+    wanted: Passed,
     previous: EffectRecord,
     policy: "replay" | "query" | "rerun",
   ): Promise<Answer | undefined> {
@@ -189,7 +214,7 @@ export class OnceRunner {
   }
 
   #attempt(
-    { name, effect, inputHash }: Wanted,
+    { name, effect, inputHash, pass }: Passed,
     epoch: number,
     previous: EffectRecord | undefined,
     lookup?: Attempt["lookup"],
@@ -210,7 +235,7 @@ export class OnceRunner {
       ...(effect.tombstone === true && { tombstone: true as const }),
     };
     const isLast = () => effect.last === true && this.#running.size === 1;
-    return { name, effect, own, since, isLast, ...(lookup !== undefined && { lookup }) };
+    return { name, effect, own, since, isLast, pass, ...(lookup !== undefined && { lookup }) };
   }
 
   /** Parks the job. Returns only when it had changed meanwhile and is still ours. */

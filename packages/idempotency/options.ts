@@ -33,6 +33,20 @@ export interface LedgerOptions {
   readonly longestPauseMs?: number;
   /** The longest that a delivery of a busy job is put off. @defaultValue 900_000 */
   readonly longestBusyMs?: number;
+  /**
+   * After how many calls on end that found an effect's provider down its jobs are held back; 0: never.
+   * @defaultValue 3: fewer than the attempts of a job, so that no outage uses them up
+   */
+  readonly circuitFailures?: number;
+  /** How long they are held at first; doubled each time a probe fails. @defaultValue 5_000 */
+  readonly circuitFirstPauseMs?: number;
+  /** The longest pause before a probe. @defaultValue 60_000 */
+  readonly circuitLongestPauseMs?: number;
+  /**
+   * From when on calls that find the provider down count as failures of their jobs all the same, so
+   * that a job which brings it down by itself comes to an end. @defaultValue 43_200_000: half a day
+   */
+  readonly outageForgivenMs?: number;
   /** The longest result or checkpoint that is kept in the record, in bytes of JSON. @defaultValue 4_096 */
   readonly inlineBytes?: number;
   /** The longest message that is kept in the record of a parked job, in bytes. @defaultValue 262_144 */
@@ -60,6 +74,13 @@ export function resolveLedgerOptions(options: LedgerOptions = {}): ResolvedLedge
       writePatienceMs: durationMs(3 * SECOND, { min: 10, max: MINUTE }),
       longestPauseMs: durationMs(5 * SECOND, { min: 10, max: MINUTE }),
       longestBusyMs: durationMs(15 * MINUTE, { min: SECOND, max: 12 * 60 * MINUTE }),
+      circuitFailures: count(3, { min: 0, max: 1_000 }),
+      circuitFirstPauseMs: durationMs(5 * SECOND, { min: 100, max: 10 * MINUTE }),
+      circuitLongestPauseMs: durationMs(
+        ({ circuitFirstPauseMs }) => Math.max(MINUTE, Number(circuitFirstPauseMs)),
+        { min: 100, max: 60 * MINUTE },
+      ),
+      outageForgivenMs: durationMs(DAY / 2, { min: 0, max: 30 * DAY }),
       inlineBytes: count(4_096, { min: 0, max: 65_536 }),
       parkedMessageBytes: count(262_144, { min: 0, max: 350_000 }),
     },

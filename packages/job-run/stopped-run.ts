@@ -28,6 +28,10 @@ function endingOf(outcome: ControlOutcome, facts: StopFacts): Ending {
   switch (outcome.kind) {
     case "busy":
       return comeBackAt(outcome.retryAtMs, facts);
+    case "held-back": {
+      const settledAtMs = Math.max(outcome.retryAtMs, facts.settleAtMs ?? 0);
+      return comeBackAt(settledAtMs, facts);
+    }
     case "done":
     case "cancelled":
     case "parked":

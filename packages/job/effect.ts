@@ -77,6 +77,12 @@ export interface Effect<Result, Stored = Result> {
    * @defaultValue false
    */
   readonly last?: boolean;
+  /**
+   * Whether what `run` or `lookup` threw says that the provider is down for everyone. Some of them on
+   * end, and no job calls it until it answers again; none of that is a job's failure.
+   * @defaultValue failed connections, time limits and HTTP 5xx, in the error or its causes
+   */
+  readonly isOutage?: (thrown: unknown) => boolean;
   /** Its record is kept for ever: a payment must not happen again after any time. @defaultValue false */
   readonly tombstone?: boolean;
 }
@@ -123,6 +129,19 @@ export function rerun(): RerunRecovery {
 export class NotSentError extends Error {
   override readonly name = "NotSentError";
   readonly code = "EFFECT_NOT_SENT";
+  /**
+   * How long the provider asks to be left alone, for example the `Retry-After` of HTTP 429: no job of
+   * the type calls it earlier, and none of them fails by that.
+   */
+  readonly retryAfterMs?: number;
+
+  constructor(
+    message: string,
+    { retryAfterMs, ...options }: ErrorOptions & { readonly retryAfterMs?: number } = {},
+  ) {
+    super(message, options);
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
+  }
 }
 
 /** The provider refused, for good: kept, and thrown again in every later run of the job. */

@@ -84,6 +84,7 @@ export {
   type WorkerLedger,
 } from "./job-ledger.ts";
 export type { LedgerEvent, LedgerListener, ParkReason } from "./ledger-event.ts";
+export { isOutage } from "./outage.ts";
 export {
   claimPayload,
   fetchPayload,

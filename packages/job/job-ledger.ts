@@ -37,6 +37,7 @@ export interface GivenUp {
  * - `lease-lost`: the lease does not reach, or is lost.
  * - `draining`: an effect that cannot end before the drain deadline is not begun.
  * - `store-down`: the ledger cannot be reached, so no effect is begun.
+ * - `held-back`: an effect's provider is down or wants a pause; come back at `retryAtMs`, wall time.
  * - `done`, `cancelled`: nothing is left to do, this delivery can go.
  * - `dead`: it has been given up, this delivery belongs to the dead letters.
  */
@@ -47,6 +48,7 @@ export type ControlOutcome =
   | { readonly kind: "lease-lost" }
   | { readonly kind: "draining" }
   | { readonly kind: "store-down" }
+  | { readonly kind: "held-back"; readonly retryAtMs: number }
   | { readonly kind: "done" }
   | { readonly kind: "cancelled" }
   | { readonly kind: "dead"; readonly reason: GivenUp };

@@ -29,6 +29,20 @@ export type LedgerEvent =
   /** An attempt ended and nobody knows whether it happened. */
   | (OfEffect & { readonly kind: "effect.unknown"; readonly attempt: number })
   /**
+   * The effect's provider is down: no job calls it until a probe after `pauseMs`. Said again whenever a
+   * probe fails. `job` is the one that found out.
+   */
+  | (OfEffect & {
+      readonly kind: "effect.circuit-opened";
+      readonly pauseMs: number;
+      /** Since it was first said. */
+      readonly outageMs: number;
+    })
+  /** It answers again. */
+  | (OfEffect & { readonly kind: "effect.circuit-closed"; readonly outageMs: number })
+  /** The provider wants a pause: no job of the type calls it before that is over. */
+  | (OfEffect & { readonly kind: "effect.rate-limited"; readonly retryAfterMs: number })
+  /**
    * It happened, and the store does not take it: `final` when the process gives up, otherwise it is
    * tried on. `reference` is the provider's id.
    */

@@ -17,6 +17,7 @@ export {
   defineJob,
   type Effect,
   type EffectCall,
+  isOutage,
   type Job,
   type JobContext,
   type JobDefinition,

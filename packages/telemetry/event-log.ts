@@ -128,6 +128,15 @@ const tellings: Tellings = {
     level: "warn",
     message: "an effect of unknown outcome is taken over as its policy says",
   },
+  "effect.circuit-opened": {
+    level: "error",
+    message: "an effect's provider is down: its jobs are held back, and none of them fails by that",
+  },
+  "effect.circuit-closed": { level: "info", message: "an effect's provider answers again" },
+  "effect.rate-limited": {
+    level: "warn",
+    message: "an effect's provider asks for a pause: its jobs are held back until then",
+  },
   "effect.unknown": { level: "warn", message: "an effect ended and nobody knows its outcome" },
   "effect.completion-unrecorded": ({ final }) => ({
     level: "error",
@@ -210,6 +219,8 @@ const STOPPED_AS: Readonly<Record<StopWord, string>> = {
   draining: "an effect that cannot end before the drain deadline was not begun",
   "store-down":
     "the job ledger cannot be reached: a job goes back, and nothing counts as a failure",
+  "held-back":
+    "an effect's provider is down or asks for a pause: a job comes back later, and nothing counts as a failure",
   done: "a job was done before: its message is acked",
   cancelled: "a job was cancelled: its message is acked",
   dead: "a job was given up before: its message goes to the dead-letter queue",

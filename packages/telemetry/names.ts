@@ -47,6 +47,9 @@ export const FIELD_NAMES: Readonly<Record<string, string>> = {
   stalledMs: "stalled_ms",
   shortForMs: "memory_short_ms",
   downForMs: "ledger_down_ms",
+  outageMs: "outage_ms",
+  pauseMs: "circuit_pause_ms",
+  retryAfterMs: "retry_after_ms",
   blockedMs: "blocked_ms",
   sinceLastMs: "since_last_ms",
   // Memory.

@@ -2,13 +2,13 @@
 
 import {
   type Effect,
+  isOutage,
   type Lookup,
   NotSentError,
   park,
   query,
   type Recovery,
   RejectedError,
-  RetryLaterError,
   replay,
 } from "@leasehold/job";
 import {
@@ -35,6 +35,9 @@ export type ChargeRecovery = "replay" | "query" | "park";
  */
 const SETTLE_MS = 120_000;
 
+/** How long to leave a provider alone that has turned a request away without a word on when to come. */
+const RATE_LIMIT_MS = 1_000;
+
 /** What charges, and who hears of money that was taken once too often. */
 export interface ChargeParts {
   readonly provider: PaymentProvider;
@@ -59,6 +62,8 @@ export function chargeEffect(
     },
     reference: ({ paymentId }) => paymentId,
     tombstone: true,
+    // Refused credentials, too, are refused to every job until somebody changes them.
+    isOutage: (thrown) => thrown instanceof NotSentError || isOutage(thrown),
   };
 }
 
@@ -93,8 +98,7 @@ async function lookUp(
 }
 
 /**
- * @throws NotSentError when this request moved nothing; its cause is a `RetryLaterError` when the
- * provider says how long to wait
+ * @throws NotSentError when this request moved nothing; with the time that the provider asks for
  * @throws RejectedError when the provider has said no for good
  * @throws Error in every other case, which means that nobody knows
  */
@@ -105,9 +109,13 @@ function moneyMoved(answer: ChargeAnswer): Charged {
     case "rejected":
       throw new RejectedError(answer.reason, `the payment was refused: ${answer.reason}`);
     case "not-applied": {
-      const { problem, retryAfterMs, cause } = answer;
-      const wait = retryAfterMs === undefined ? cause : new RetryLaterError(retryAfterMs, problem);
-      throw new NotSentError(problem, { cause: wait });
+      const { why, problem, retryAfterMs, cause } = answer;
+      // A limit without a time is one all the same.
+      const asked = retryAfterMs ?? (why === "rate-limited" ? RATE_LIMIT_MS : undefined);
+      throw new NotSentError(problem, {
+        cause,
+        ...(asked !== undefined && { retryAfterMs: asked }),
+      });
     }
     case "unknown":
       throw new Error(`the outcome of the charge is unknown: ${answer.reason}`, {

@@ -1,4 +1,4 @@
-import { NotSentError, RejectedError, RetryLaterError } from "@leasehold/job";
+import { NotSentError, RejectedError } from "@leasehold/job";
 import { describe, expect, test } from "vitest";
 import { chargeEffect } from "../payment/charge-effect.ts";
 import type { PaymentProvider } from "../payment/payment-provider.ts";
@@ -71,8 +71,25 @@ describe("chargeEffect", () => {
     const thrown = (await thrownBy(chargeEffect(parts, charge()).run(first))) as Error;
 
     expect(thrown).toBeInstanceOf(NotSentError);
-    expect(thrown.cause).toBeInstanceOf(RetryLaterError);
-    expect(thrown.cause).toMatchObject({ delayMs: 7_000 });
+    expect(thrown).toMatchObject({ retryAfterMs: 7_000 });
+  });
+
+  test.each([
+    { kind: "reset", when: "before" },
+    { kind: "server-error", when: "before" },
+    { kind: "server-error", when: "stored" },
+  ] as const)("calls %j an outage of the provider", async (fault) => {
+    const { parts } = await setup(fault);
+    const effect = chargeEffect(parts, charge());
+
+    expect(effect.isOutage?.(await thrownBy(effect.run(first)))).toBe(true);
+  });
+
+  test("calls a refusal no outage", async () => {
+    const { parts } = await setup();
+    const effect = chargeEffect(parts, charge("pm_card_visa_chargeDeclinedInsufficientFunds"));
+
+    expect(effect.isOutage?.(await thrownBy(effect.run(first)))).toBe(false);
   });
 
   test.each([

@@ -216,6 +216,18 @@ export const samples: Samples = {
     kind: "effect.taken-over",
     ...{ job, effect: "charge", policy: "replay", attempt: 2 },
   },
+  "effect.circuit-opened": {
+    kind: "effect.circuit-opened",
+    ...{ job, effect: "charge", pauseMs: 10_000, outageMs: 5_000 },
+  },
+  "effect.circuit-closed": {
+    kind: "effect.circuit-closed",
+    ...{ job, effect: "charge", outageMs: 9_000 },
+  },
+  "effect.rate-limited": {
+    kind: "effect.rate-limited",
+    ...{ job, effect: "charge", retryAfterMs: 30_000 },
+  },
   "effect.unknown": { kind: "effect.unknown", job, effect: "charge", attempt: 1 },
   "effect.completion-unrecorded": {
     kind: "effect.completion-unrecorded",
@@ -256,6 +268,12 @@ export const lines: { readonly [Kind in WorkerEvent["kind"]]: Record<string, unk
     ...{ why: "store-down", during: "run", delay_ms: 5_000 },
   },
   "effect.taken-over": { level: "warn", ...named, effect: "charge", policy: "replay", attempt: 2 },
+  "effect.circuit-opened": {
+    ...{ level: "error", ...named, effect: "charge" },
+    ...{ circuit_pause_ms: 10_000, outage_ms: 5_000 },
+  },
+  "effect.circuit-closed": { level: "info", ...named, effect: "charge", outage_ms: 9_000 },
+  "effect.rate-limited": { level: "warn", ...named, effect: "charge", retry_after_ms: 30_000 },
   "effect.unknown": { level: "warn", ...named, effect: "charge", attempt: 1 },
   "effect.completion-unrecorded": {
     ...{ level: "error", ...named, effect: "charge" },

@@ -1,0 +1,116 @@
+import { NotSentError } from "@leasehold/job";
+import { describe, expect, test } from "vitest";
+import { charge, type LedgerWorld, openLedgerWorld } from "./ledger-world.ts";
+
+const NOTHING_LEFT = { visible: 0, inFlight: 0, delayed: 0, deadLettered: 0 };
+const REFUSED = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+
+/** A world whose provider fails as it is told to; `calls` are when it was called. */
+async function setup() {
+  const calls: number[] = [];
+  let failure: (() => unknown) | undefined;
+  const world: LedgerWorld = await openLedgerWorld({
+    handler: (_, { once }) => {
+      const working = charge(world);
+      return once(
+        "charge",
+        {},
+        {
+          ...working,
+          last: true,
+          run: async (call) => {
+            calls.push(world.clock.wallMs());
+            const thrown = failure?.();
+            if (thrown !== undefined) throw thrown;
+            return await working.run(call);
+          },
+        },
+      );
+    },
+  });
+  const fails = (next: (() => unknown) | undefined) => {
+    failure = next;
+  };
+  return { world, calls, fails };
+}
+
+describe("a provider that is down", () => {
+  test("for ten minutes is called by probes alone, and costs no job an attempt or its message", async () => {
+    const { world, calls, fails } = await setup();
+    fails(() => new Error("the outcome is unknown", { cause: REFUSED }));
+    const jobs = Array.from({ length: 50 }, (_, n) => n + 1);
+    await world.send(50);
+    await world.clock.advance(600_000);
+    // All slots may have called before the third failure was known; then one probe a pause.
+    expect(calls.length).toBeLessThanOrEqual(50 + 16);
+    expect(world.charges).toEqual([]);
+    const whys = new Set(world.heard("job.stopped").map(({ why }) => why));
+    expect([...whys]).toEqual(["held-back"]);
+    expect(world.heard("effect.circuit-opened").length).toBeGreaterThan(5);
+    fails(undefined);
+    await world.clock.advance(1_500_000);
+    expect(world.charges).toHaveLength(50);
+    expect(world.heard("effect.circuit-closed")).toHaveLength(1);
+    for (const n of jobs) expect(await world.store.recordOf(n)).toMatchObject({ state: "done" });
+    const failures = await Promise.all(jobs.map((n) => world.store.recordOf(n)));
+    const counted = failures.reduce((sum, record) => sum + (record?.failures ?? 0), 0);
+    expect(counted).toBe(2);
+    expect(world.queue.counts()).toEqual(NOTHING_LEFT);
+  });
+
+  test("never dead-letters the only job there is", async () => {
+    const { world, calls, fails } = await setup();
+    fails(() => REFUSED);
+    await world.send();
+    await world.clock.advance(3_600_000);
+    expect(calls.length).toBeGreaterThan(8);
+    expect(await world.store.recordOf(1)).toMatchObject({ state: "open", failures: 2 });
+    fails(undefined);
+    await world.clock.advance(1_200_000);
+    expect(world.charges).toHaveLength(1);
+    expect(world.queue.counts()).toEqual(NOTHING_LEFT);
+  });
+
+  test("is not what a bug looks like: its job fails and ends with the dead letters", async () => {
+    const { world, fails } = await setup();
+    fails(() => new TypeError("cannot read properties of undefined"));
+    await world.send();
+    await world.clock.advance(3_600_000);
+    expect(world.heard("effect.circuit-opened")).toEqual([]);
+    expect(world.queue.counts()).toMatchObject({ deadLettered: 1 });
+  });
+
+  test("holds back before anything is written", async () => {
+    const { world, fails } = await setup();
+    fails(() => REFUSED);
+    await world.send();
+    while (world.heard("effect.circuit-opened").length === 0) await world.clock.advance(1_000);
+    await world.send(1, 2);
+    await world.clock.advance(100);
+    expect(world.heard("job.stopped").at(-1)).toMatchObject({
+      job: { jobId: "job-2" },
+      ...{ why: "held-back", during: "run" },
+    });
+    expect(await world.store.recordOf(2)).toBeUndefined();
+  });
+});
+
+describe("a provider that limits its rate", () => {
+  test("is called by no job before the time it asks for, and none of them fails", async () => {
+    const { world, calls, fails } = await setup();
+    fails(() => new NotSentError("HTTP 429", { retryAfterMs: 30_000 }));
+    await world.send();
+    await world.clock.advance(100);
+    fails(undefined);
+    await world.send(2, 2);
+    await world.clock.advance(29_800);
+    expect(calls).toHaveLength(1);
+    await world.clock.advance(60_000);
+    expect(Math.min(...calls.slice(1)) - (calls[0] ?? 0)).toBeGreaterThanOrEqual(30_000);
+    expect(world.charges).toHaveLength(3);
+    for (const n of [1, 2, 3]) {
+      expect(await world.store.recordOf(n)).toMatchObject({ state: "done", failures: 0 });
+    }
+    expect(world.queue.counts()).toEqual(NOTHING_LEFT);
+  });
+});
