@@ -91,6 +91,12 @@ const CODECS: Readonly<Record<Exclude<RecordField, "parked">, Codec>> = {
   },
 };
 
+/** What an item does not say, because it is so for most: they end with their first run. */
+const IMPLIED: Readonly<Partial<Record<RecordField, number>>> = {
+  generation: 1,
+  ...{ failures: 0, interruptions: 0, putOffs: 0, endings: 0 },
+};
+
 /** Token that a resolution is conditioned on, and the index's sort key. */
 export const PARK_TOKEN = "parkToken";
 /** Only a parked job has it, so only parked jobs are in the index. */
@@ -98,11 +104,20 @@ export const PARKED_AT = "parkedAt";
 const PARKED = "parked";
 const MESSAGE = "message";
 
-/** The attributes that a field is written to. */
-export function fieldAttributes(field: RecordField, value: unknown): Item {
-  if (field === "parked") return parkedAttributes(value as Parked);
+/** Adds the attributes that a field is written to. */
+export function addField(
+  item: Record<string, AttributeValue>,
+  field: RecordField,
+  value: unknown,
+): void {
+  if (field === "parked") return void Object.assign(item, parkedAttributes(value as Parked));
   const { attribute, write } = CODECS[field];
-  return { [attribute]: write(value as never) };
+  item[attribute] = write(value as never);
+}
+
+/** Whether a new item means the same without the field. */
+export function isImplied(field: RecordField, value: unknown): boolean {
+  return IMPLIED[field] === value;
 }
 
 /** The attributes that go when a field goes. */
@@ -181,7 +196,9 @@ function readEffect(map: Item): EffectRecord {
 export function readItem(item: Item): JobRecord {
   const fields = Object.entries(CODECS).flatMap(([field, { attribute, read }]) => {
     const value = item[attribute];
-    return value === undefined ? [] : [[field, read(value)] as const];
+    if (value !== undefined) return [[field, read(value)] as const];
+    const implied = IMPLIED[field as RecordField];
+    return implied === undefined ? [] : [[field, implied] as const];
   });
   const effects = Object.entries(item).flatMap(([name, value]) =>
     name.startsWith(EFFECT_PREFIX)

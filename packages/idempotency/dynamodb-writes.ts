@@ -6,11 +6,12 @@ import type {
   UpdateItemCommandInput,
 } from "@aws-sdk/client-dynamodb";
 import {
+  addField,
   effectAttribute,
   effectValue,
   fieldAttributeNames,
-  fieldAttributes,
   identityAttributes,
+  isImplied,
   itemKey,
   PARK_TOKEN,
 } from "./dynamodb-item.ts";
@@ -54,6 +55,8 @@ class Aliases {
   }
 }
 
+type NewItem = Record<string, AttributeValue>;
+
 /**
  * A write that makes a record, as a PutItem: it carries the item as it is and hardly an expression,
  * which costs less to say and to read than an update of every attribute.
@@ -61,7 +64,7 @@ class Aliases {
 export function putRequest(tableName: string, { job, patch }: LedgerWrite): PutItemCommandInput {
   return {
     TableName: tableName,
-    Item: { ...itemKey(job), ...identityAttributes(job), ...writtenAttributes(patch) },
+    Item: newItem(job, patch),
     ConditionExpression: "attribute_not_exists(pk)",
     ReturnValuesOnConditionCheckFailure: "ALL_OLD",
   };
@@ -82,20 +85,35 @@ export function updateRequest(tableName: string, write: LedgerWrite): UpdateItem
     ConditionExpression: condition,
     ...(Object.keys(aliases.names).length > 0 && { ExpressionAttributeNames: aliases.names }),
     ...(Object.keys(aliases.values).length > 0 && { ExpressionAttributeValues: aliases.values }),
-    ReturnValues: write.returnsRecord === true ? "ALL_NEW" : "NONE",
+    ...(write.returnsRecord === true && { ReturnValues: "ALL_NEW" }),
     ReturnValuesOnConditionCheckFailure: "ALL_OLD",
   };
 }
 
-function writtenAttributes({ set, effects = {} }: RecordPatch): Record<string, AttributeValue> {
-  const written: Record<string, AttributeValue> = {};
-  for (const [field, value] of Object.entries(set)) {
-    Object.assign(written, fieldAttributes(field as RecordField, value));
+function newItem(job: LedgerWrite["job"], { set, effects }: RecordPatch): NewItem {
+  const item: NewItem = { ...itemKey(job), ...identityAttributes(job) };
+  for (const field of fieldsOf(set)) {
+    if (!isImplied(field, set[field])) addField(item, field, set[field]);
   }
-  for (const [name, effect] of Object.entries(effects)) {
-    written[effectAttribute(name)] = effectValue(effect);
-  }
+  addEffects(item, effects);
+  return item;
+}
+
+function writtenAttributes({ set, effects }: RecordPatch): NewItem {
+  const written: NewItem = {};
+  for (const field of fieldsOf(set)) addField(written, field, set[field]);
+  addEffects(written, effects);
   return written;
+}
+
+function addEffects(item: NewItem, effects: RecordPatch["effects"] = {}): void {
+  for (const [name, effect] of Object.entries(effects)) {
+    item[effectAttribute(name)] = effectValue(effect);
+  }
+}
+
+function fieldsOf(set: RecordPatch["set"]): readonly RecordField[] {
+  return Object.keys(set) as RecordField[];
 }
 
 function updateExpression({ patch }: LedgerWrite, aliases: Aliases): string {

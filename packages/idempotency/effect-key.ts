@@ -18,7 +18,7 @@ export function providerKey(environment: string, job: JobIdentity, effect: strin
  * @throws PermanentJobError when JSON cannot carry the value
  */
 export function contentHash(what: string, value: unknown): string {
-  return sha256(JSON.stringify(sorted(JSON.parse(toJson(what, value) ?? "null"))));
+  return sha256(canonical(JSON.parse(toJson(what, value) ?? "null")));
 }
 
 /**
@@ -36,11 +36,13 @@ export function toJson(what: string, value: unknown): string | undefined {
   throw new PermanentJobError(`${what} cannot be written as JSON: it is a ${typeof value}`);
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, inner]) => [name, sorted(inner)]));
+/** JSON with its keys in order. */
+function canonical(value: unknown): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  const fields = value as Readonly<Record<string, unknown>>;
+  const members = Object.keys(fields).sort();
+  return `{${members.map((name) => `${JSON.stringify(name)}:${canonical(fields[name])}`).join(",")}}`;
 }
 
 /** SHA-256 in hexadecimal. */

@@ -4,7 +4,7 @@ import type { GuardTables } from "./guard-tables.ts";
 import { type Guard, guards } from "./guards.ts";
 import { percentile } from "./requests-suite.ts";
 
-/** Two runs, one after the other, of equally many jobs; times of a job on average. */
+/** Two runs of either guard, of equally many jobs, in turns; times of a job on average. */
 export interface TimedPair {
   readonly leasehold_ms: number;
   readonly powertools_ms: number;
@@ -31,7 +31,8 @@ export interface GuardTimingSetting {
   readonly jobsPerRun: number;
 }
 
-const WARM_UP_RUNS = 8;
+const WARM_UP_RUNS = 20;
+
 /**
  * Alternates between the two on the same store; the first runs of each are not counted.
  *
@@ -47,10 +48,11 @@ export async function timeGuards(
   const timed: TimedPair[] = [];
   for (let nth = 0; nth < WARM_UP_RUNS + pairs; nth += 1) {
     if (nth === WARM_UP_RUNS) for (const guard of [ours, theirs]) guard.forget();
-    // Each goes first as often as the other, so that none always meets what the other left behind.
-    const order = nth % 2 === 0 ? [ours, theirs] : [theirs, ours];
-    for (const guard of order) await guard.run(jobsPerRun);
-    if (nth >= WARM_UP_RUNS) timed.push(pairOf(ours.lastRunMs, theirs.lastRunMs));
+    // In the order of a palindrome, so that neither what the other left behind nor a drift of the
+    // machine falls on one of them.
+    const [one, other] = nth % 2 === 0 ? [ours, theirs] : [theirs, ours];
+    for (const guard of [one, other, other, one]) await guard.run(jobsPerRun);
+    if (nth >= WARM_UP_RUNS) timed.push(pairOf(ours.lastRunsMs, theirs.lastRunsMs));
   }
   const latency = (guard: TimedGuard, share: number) => rounded(percentile(guard.tookMs, share));
   return {
@@ -96,8 +98,7 @@ class TimedGuard implements Disposable {
   #charges = 0;
   /** Of each job. */
   tookMs: number[] = [];
-  /** What a job of the last run took on average. */
-  lastRunMs = 0;
+  #runsMs: readonly [number, number] = [0, 0];
 
   constructor(library: string, { endpoint, names }: GuardTables) {
     // The effect itself takes no time, so that nothing hides what its guard costs.
@@ -114,7 +115,12 @@ class TimedGuard implements Disposable {
   async run(jobs: number): Promise<void> {
     const startedAtMs = performance.now();
     for (let job = 0; job < jobs; job += 1) await this.#one();
-    this.lastRunMs = (performance.now() - startedAtMs) / jobs;
+    this.#runsMs = [this.#runsMs[1], (performance.now() - startedAtMs) / jobs];
+  }
+
+  /** What a job of the last two runs took on average. */
+  get lastRunsMs(): number {
+    return (this.#runsMs[0] + this.#runsMs[1]) / 2;
   }
 
   forget(): void {

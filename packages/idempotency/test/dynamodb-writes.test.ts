@@ -53,7 +53,6 @@ describe("a ledger write on DynamoDB", () => {
     );
     expect(request).toMatchObject({
       Key: { pk: { S: "J#acme#payment.capture#invoice-7" }, sk: { S: "LEDGER" } },
-      ReturnValues: "NONE",
       ReturnValuesOnConditionCheckFailure: "ALL_OLD",
     });
   });
