@@ -129,6 +129,52 @@ describe("a job in the ledger on DynamoDB", () => {
     expect(cost).toBe(7);
   });
 
+  test.each([1, 2, 3])(
+    "costs twice as many requests as its %i effects when the last one says so",
+    async (effects) => {
+      const ledger = ledgerAt();
+      const cost = await costOf(async () => {
+        const opened = await openAt(ledger);
+        for (let n = 1; n <= effects; n += 1) {
+          await opened.once(`effect-${n}`, 7, { ...charge, last: n === effects });
+        }
+        expect(await opened.end({ kind: "succeeded" })).toEqual({ kind: "recorded" });
+      });
+      expect(cost).toBe(2 * effects);
+    },
+  );
+
+  test("costs nothing for a finished effect that is asked for again, in this run or the next", async () => {
+    const ledger = ledgerAt();
+    const opened = await openAt(ledger);
+    await opened.once("charge", 7, charge);
+    const again = await costOf(() => opened.once("charge", 7, charge));
+    const next = await openAt(ledger, { receiveCount: 2 });
+    const replayed = await costOf(() => next.once("charge", 7, charge));
+    expect([again, replayed]).toEqual([0, 0]);
+  });
+
+  test("costs one request for each extension of its lease once it has a record", async () => {
+    const ledger = ledgerAt();
+    const opened = await openAt(ledger);
+    await opened.once("charge", 7, charge);
+    const extensions = await costOf(async () => {
+      for (let n = 0; n < 3; n += 1) await opened.heartbeat(systemClock.wallMs() + 60_000);
+    });
+    expect(extensions).toBe(3);
+  });
+
+  test("is done before the handler's next statement, so that a kill a second later leaves it done", async () => {
+    const ledger = ledgerAt();
+    const opened = await openAt(ledger);
+    await opened.once("charge", 7, { ...charge, last: true });
+    // Nothing of this run comes after that: another worker finds what is stored.
+    const { client, tableName } = table;
+    const store = new DynamodbLedgerStore({ client, tableName, clock: systemClock });
+    const record = await store.read(requestOf().job);
+    expect(record).toMatchObject({ state: "done", effects: { charge: { state: "done" } } });
+  });
+
   test("costs a duplicate two requests where a refusal carries no item, and is done", async () => {
     const ledger = ledgerAt();
     const opened = await openAt(ledger);
