@@ -79,7 +79,7 @@ export const outsideLibraries: Readonly<Record<string, readonly string[]>> = {
     "billing-worker",
     "cli",
   ],
-  "@aws-sdk/client-s3": ["job/s3-payload-store.ts"],
+  "@aws-sdk/client-s3": ["job/s3-payload-store.ts", "cli/message-store.ts"],
   "@opentelemetry/api": ["producer/trace-context.ts"],
   "@standard-schema/spec": ["job"],
   pino: ["telemetry/logger.ts"],

@@ -1,7 +1,7 @@
 /** AWS clients from flags and environment. */
 
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { SQSClient } from "@aws-sdk/client-sqs";
+import { SQSClient, type SQSClientConfig } from "@aws-sdk/client-sqs";
 import type { Environment } from "@leasehold/local-aws";
 import { CommandMisusedError } from "./errors.ts";
 
@@ -12,12 +12,28 @@ export interface AwsAccessFlags {
   readonly dynamodbEndpoint?: string;
 }
 
+type Service = "sqs" | "dynamodb" | "s3";
+
+/** What every client has in common. */
+export interface ClientSettings {
+  readonly region: string;
+  readonly endpoint?: string;
+  readonly credentials?: {
+    accessKeyId: string;
+    secretAccessKey: string;
+    sessionToken?: string;
+  };
+  readonly requestHandler: NonNullable<SQSClientConfig["requestHandler"]>;
+}
+
 /** Clients of one account, and what to call the places they go to in a message. */
 export interface AwsAccess {
   readonly sqs: SQSClient;
   readonly dynamodb: DynamoDBClient;
   readonly sqsPlace: string;
   readonly dynamodbPlace: string;
+  /** What a further client is made with. */
+  settingsOf(service: Service): ClientSettings;
   close(): void;
 }
 
@@ -37,25 +53,28 @@ export function openAws(flags: AwsAccessFlags, environment: Environment): AwsAcc
       "no region is known: give --region or set AWS_REGION, for example to eu-central-1",
     );
   }
-  const sqsEndpoint = endpointOf("sqs", flags.sqsEndpoint, environment);
-  const dynamodbEndpoint = endpointOf("dynamodb", flags.dynamodbEndpoint, environment);
-  const place = (endpoint: string | undefined) => endpoint ?? `AWS in ${region}`;
+  const flagOf = { sqs: flags.sqsEndpoint, dynamodb: flags.dynamodbEndpoint, s3: undefined };
   const credentials = credentialsIn(environment);
-  const common = (endpoint: string | undefined) => ({
-    region,
-    // The SDK writes into the credentials that it is given: each client has its own.
-    ...(credentials === undefined ? {} : { credentials: { ...credentials } }),
-    ...(endpoint === undefined ? {} : { endpoint }),
-    requestHandler: {
-      connectionTimeout: CONNECT_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      throwOnRequestTimeout: true,
-    },
-  });
-  const sqs = new SQSClient(common(sqsEndpoint));
-  const dynamodb = new DynamoDBClient(common(dynamodbEndpoint));
+  const settingsOf = (service: Service): ClientSettings => {
+    const endpoint = endpointOf(service, flagOf[service], environment);
+    return {
+      region,
+      // The SDK writes into the credentials that it is given: each client has its own.
+      ...(credentials === undefined ? {} : { credentials: { ...credentials } }),
+      ...(endpoint === undefined ? {} : { endpoint }),
+      requestHandler: {
+        connectionTimeout: CONNECT_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        throwOnRequestTimeout: true,
+      },
+    };
+  };
+  const place = ({ endpoint }: ClientSettings) => endpoint ?? `AWS in ${region}`;
+  const [forSqs, forDynamodb] = [settingsOf("sqs"), settingsOf("dynamodb")];
+  const sqs = new SQSClient(forSqs);
+  const dynamodb = new DynamoDBClient(forDynamodb);
   return {
-    ...{ sqs, dynamodb, sqsPlace: place(sqsEndpoint), dynamodbPlace: place(dynamodbEndpoint) },
+    ...{ sqs, dynamodb, sqsPlace: place(forSqs), dynamodbPlace: place(forDynamodb), settingsOf },
     close: () => {
       sqs.destroy();
       dynamodb.destroy();
@@ -64,7 +83,7 @@ export function openAws(flags: AwsAccessFlags, environment: Environment): AwsAcc
 }
 
 function endpointOf(
-  service: "sqs" | "dynamodb",
+  service: Service,
   flag: string | undefined,
   environment: Environment,
 ): string | undefined {

@@ -7,6 +7,7 @@ import {
   type JobRecord,
   type LedgerStore,
   ParkedJobs,
+  type ResultStore,
   StoreUnavailableError,
 } from "@leasehold/idempotency";
 import type { JobIdentity, MessageCopy } from "@leasehold/job";
@@ -16,6 +17,7 @@ import { CommandMisusedError, LedgerCommandError } from "./errors.ts";
 import { recordFields } from "./ledger-fields.ts";
 import type { JobFlags, LedgerFlags, WordFlags } from "./ledger-flags.ts";
 import { parkedLines, recordLines, showIdentity } from "./ledger-text.ts";
+import { openMessageStore } from "./message-store.ts";
 import { sendStoredMessage } from "./stored-message.ts";
 
 /** As the ledger itself keeps the record of a job that has ended. */
@@ -33,6 +35,8 @@ type FlagsOf<Action extends LedgerFlags["action"]> = Extract<
 export interface LedgerDesk {
   readonly store: LedgerStore;
   readonly send: (message: MessageCopy) => Promise<void>;
+  /** Where messages lie that were too big for a record. */
+  readonly results?: ResultStore;
   readonly host: Pick<CommandHost, "clock" | "output">;
   /** Name of whoever sits here. */
   readonly user: () => string;
@@ -51,7 +55,9 @@ export async function runLedger(flags: LedgerFlags, host: CommandHost): Promise<
   try {
     const store = new DynamodbLedgerStore({ client: aws.dynamodb, tableName, clock: host.clock });
     const send = (message: MessageCopy) => sendStoredMessage(aws.sqs, aws.sqsPlace, message);
-    return await serveLedger(flags, { store, send, host, user: userName });
+    const results = flags.action === "resolve" ? await openMessageStore(flags, aws) : undefined;
+    const desk = { store, send, host, user: userName };
+    return await serveLedger(flags, results === undefined ? desk : { ...desk, results });
   } catch (error) {
     throw explain(error, tableName, aws);
   } finally {
@@ -120,9 +126,10 @@ async function readParked(
 }
 
 async function resolve(flags: FlagsOf<"resolve">, desk: LedgerDesk): Promise<number> {
-  const { store, send, host } = desk;
+  const { store, send, host, results } = desk;
   const { done, reason, effect } = flags;
-  const jobs = new ParkedJobs({ store, send, clock: host.clock });
+  const { clock } = host;
+  const jobs = new ParkedJobs({ store, send, clock, ...(results !== undefined && { results }) });
   const verdict =
     done === undefined ? ({ kind: "not-done" } as const) : { kind: "done" as const, ...done };
   const by = byWhom(flags, desk);

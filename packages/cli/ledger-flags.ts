@@ -7,7 +7,7 @@ import {
   parseJobType,
   parseTenantId,
 } from "@leasehold/job";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { AwsAccessFlags } from "./aws-access.ts";
 
 /** What every ledger command is told. */
@@ -44,6 +44,9 @@ export type LedgerFlags =
       WordFlags & {
         readonly action: "resolve";
         readonly effect?: string;
+        readonly storeFolder?: string;
+        readonly storeBucket?: string;
+        readonly storePrefix?: string;
         /** The effect happened, with this result; `null` when it has none. */
         readonly done?: { readonly result?: unknown };
         readonly notDone?: true;
@@ -85,6 +88,14 @@ export function addLedger(program: Command, run: Run): void {
     .option("--effect <name>", "the effect that was looked into; none for a job parked for its age")
     .option("--done [json]", "it has happened, with this result", result)
     .option("--not-done", "it has not happened and will not")
+    .addOption(
+      new Option(
+        "--store-folder <path>",
+        "where the worker keeps messages that are too big for a record",
+      ).conflicts("storeBucket"),
+    )
+    .option("--store-bucket <name>", "the same, when it is an S3 bucket")
+    .option("--store-prefix <text>", "before every key in the bucket")
     .addHelpText("after", RESOLVE_HELP)
     .action(async (flags, command: Command) => {
       if ((flags.done === undefined) === (flags.notDone === undefined)) {

@@ -123,7 +123,9 @@ export class ParkedJobs {
     if (stored?.kind === "inline") return stored.message;
     const text = stored && (await this.#parts.results?.get(stored.at));
     if (text !== undefined) return readMessageText(text);
-    throw new ResolveRefusedError(`the message of ${nameOf(record)} is not found`);
+    const where =
+      stored === undefined ? "" : ` at ${stored.at}: give the store that its worker has`;
+    throw new ResolveRefusedError(`the message of ${nameOf(record)} is not found${where}`);
   }
 }
 

@@ -5,6 +5,7 @@ import { sha256 } from "./effect-key.ts";
 import type { LedgerParts } from "./ledger-parts.ts";
 import type { Parked, StoredMessage } from "./ledger-record.ts";
 import { messageText, readMessageText } from "./message-text.ts";
+import { resultKey } from "./result-store.ts";
 
 /** Which job is parked, and why. */
 export interface Parking {
@@ -36,7 +37,7 @@ async function storeMessage(
   if (Buffer.byteLength(text) <= options.parkedMessageBytes) {
     return { kind: "inline", message: readMessageText(text) };
   }
-  const at = sha256(text);
+  const at = resultKey(sha256(text));
   try {
     if (results === undefined) return undefined;
     await results.put(at, text);

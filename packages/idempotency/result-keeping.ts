@@ -4,6 +4,7 @@ import { sha256, toJson } from "./effect-key.ts";
 import { ResultMissingError } from "./errors.ts";
 import type { StoredResult } from "./ledger-record.ts";
 import type { LedgerSession } from "./ledger-session.ts";
+import { resultKey } from "./result-store.ts";
 
 /** A result that was kept, and what `once` hands back for it. */
 export interface KeptResult {
@@ -52,7 +53,7 @@ async function keepBeside(
   json: string,
 ): Promise<StoredResult> {
   const { clock, results } = session.parts;
-  const at = sha256(json);
+  const at = resultKey(sha256(json));
   for (let tries = 1; ; tries += 1) {
     try {
       await results?.put(at, json);

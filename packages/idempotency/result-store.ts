@@ -1,12 +1,17 @@
-/** Port: where a result goes that is too big for the ledger. */
+/** Port: where a result, or a parked job's message, goes that is too big for its record. */
 
-/** Keeps texts by name. What was put is found as long as the ledger may ask for it. */
-export interface ResultStore {
-  /**
-   * Keeps the text; durable when it returns.
-   * @param name - 64 hexadecimal characters, different for different texts
-   */
-  put(name: string, text: string): Promise<void>;
-  /** The text, or `undefined` when it is not there. */
-  get(name: string): Promise<string | undefined>;
+import type { PayloadStore } from "@leasehold/job";
+
+/**
+ * Any store of payloads will do, `folderPayloadStore` and `s3PayloadStore` among them: keys begin with
+ * `ledger/` and end with the hash of their text.
+ *
+ * What lies there is needed as long as its record: let nothing be deleted before the record's own
+ * retention is over (35 days unless told otherwise), nor what a parked job still waits with.
+ */
+export type ResultStore = PayloadStore;
+
+/** Where a text lies. */
+export function resultKey(sha256: string): string {
+  return `ledger/${sha256}`;
 }

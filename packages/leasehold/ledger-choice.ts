@@ -24,7 +24,11 @@ export interface DynamodbLedgerChoice {
   readonly environment: string;
   /** @defaultValue the contract's `ledger.tableName` */
   readonly tableName?: string;
-  /** Where results and parked messages go that are too big for a record. @defaultValue nowhere */
+  /**
+   * Where results and parked messages go that are too big for a record: `folderPayloadStore` or
+   * `s3PayloadStore`. They are needed for as long as records are kept, which may be longer than the
+   * payloads of a claim check. @defaultValue nowhere: such results are dropped, and reported
+   */
   readonly results?: ResultStore;
 }
 

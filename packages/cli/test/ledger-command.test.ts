@@ -1,7 +1,29 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { LedgerStore, LedgerWrite } from "@leasehold/idempotency";
-import type { MessageCopy } from "@leasehold/job";
-import { describe, expect, test } from "vitest";
+import { folderPayloadStore, type MessageCopy } from "@leasehold/job";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { effect, identity, messageOf, startLedgerSite, TABLE } from "./ledger-site.ts";
+
+/** The files of a folder as a bucket `jobs` under `kept/`, as far as S3 is asked to hand them out. */
+async function bucketOver(folder: string) {
+  const asked: string[] = [];
+  const server = createServer(async (request, response) => {
+    const path = new URL(request.url ?? "", "http://s3").pathname;
+    asked.push(path);
+    response.end(await readFile(join(folder, path.replace("/jobs/kept/", ""))));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { endpoint: `http://127.0.0.1:${port}`, asked };
+}
 
 const INV_7 = ["--tenant", "acme", "--type", "payment.capture", "--job", "inv-7"];
 const WORD = ["--by", "ann", "--reason", "found in the provider's books"];
@@ -202,6 +224,34 @@ describe("ledger resolve", () => {
     expect(await opened.once("charge", 7, effect(never))).toEqual({ id: "ch_0" });
     expect(await opened.end({ kind: "succeeded" })).toEqual({ kind: "recorded" });
     expect((await store.read(job))?.state).toBe("done");
+  });
+
+  test("finds a message that was too big for its record in the folder or bucket of its worker", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "leasehold-messages-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const { parkJob, received, run } = await startLedgerSite({
+      results: folderPayloadStore(folder),
+    });
+    await parkJob("inv-7");
+    await parkJob("inv-8");
+    const line = ["resolve", ...INV_7, ...DONE, ...WORD];
+
+    expect((await run(line)).error?.message).toMatch(
+      /the message of .*inv-7.* is not found at ledger\/[0-9a-f]{64}: give the store that its worker has/,
+    );
+    expect((await run([...line, "--store-folder", join(folder, "none")])).error?.message).toBe(
+      `there is no folder ${join(folder, "none")}: give the worker's own`,
+    );
+    expect(await run([...line, "--store-folder", folder])).toMatchObject({ exitCode: 0 });
+    expect(await received()).toMatchObject([{ Body: messageOf(identity("inv-7")).body }]);
+
+    const { endpoint, asked } = await bucketOver(folder);
+    const other = line.map((word) => (word === "inv-7" ? "inv-8" : word));
+    const inBucket = [...other, "--store-bucket", "jobs", "--store-prefix", "kept/"];
+    const environment = { AWS_ENDPOINT_URL_S3: endpoint };
+    expect(await run(inBucket, { environment })).toMatchObject({ exitCode: 0 });
+    expect(asked[0]).toMatch(/^\/jobs\/kept\/ledger\/[0-9a-f]{64}$/);
+    expect(await received()).toMatchObject([{ Body: messageOf(identity("inv-8")).body }]);
   });
 
   test("says that the word is kept when the queue is not there, and goes on once it is", async () => {

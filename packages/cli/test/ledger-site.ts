@@ -4,7 +4,7 @@ import { Writable } from "node:stream";
 import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { ManualClock } from "@leasehold/clock/manual";
 import { defineContract } from "@leasehold/deployment-contract";
-import { createLedger, DynamodbLedgerStore } from "@leasehold/idempotency";
+import { createLedger, DynamodbLedgerStore, type ResultStore } from "@leasehold/idempotency";
 import {
   type JobIdentity,
   type JobOpening,
@@ -45,7 +45,8 @@ export interface Ran {
   readonly error?: { readonly code?: string; readonly message: string };
 }
 
-export async function startLedgerSite() {
+/** @param results - where messages go that are too big for a record; then each of them is */
+export async function startLedgerSite({ results }: { readonly results?: ResultStore } = {}) {
   const clock = new ManualClock();
   const aws = await startLocalAws({ mode: "embedded" });
   onTestFinished(() => aws.close());
@@ -58,7 +59,10 @@ export async function startLedgerSite() {
   let workers = 0;
   const open = async (request: Partial<OpenRequest> & { readonly job: JobIdentity }) => {
     workers += 1;
-    const ledger = createLedger({ store, clock, environment: "test", workerId: `w-${workers}` });
+    const ledger = createLedger({
+      ...{ store, clock, environment: "test", workerId: `w-${workers}` },
+      ...(results !== undefined && { results, options: { parkedMessageBytes: 10 } }),
+    });
     return await ledger.open({
       ...{ messageId: "m-1", receiveCount: 1 },
       surroundings: surroundings(clock, request.job),
