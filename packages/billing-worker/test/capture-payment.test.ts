@@ -106,6 +106,19 @@ describe("payment.capture", () => {
     expect(await chargeCount()).toBe(1);
   });
 
+  test("comes back when the provider asks it to, and has not failed by that", async () => {
+    const fault = { kind: "rate-limit", retryAfterSeconds: 30 } as const;
+    const { deliver, chargeCount, record } = await captureBench([{ fault, request: 1 }]);
+
+    expect(await deliver()).toMatchObject({ kind: "threw", outcome: "held-back" });
+    expect(await record()).toMatchObject({
+      ...{ state: "open", failures: 0 },
+      effects: { charge: { state: "released" } },
+    });
+    expect(await deliver()).toMatchObject({ kind: "returned", result: "paid" });
+    expect(await chargeCount()).toBe(1);
+  });
+
   test("waits for an operator when its policy is to park", async () => {
     const fault = { kind: "reset", when: "after" } as const;
     const bench = await captureBench([{ fault, request: 1 }], { chargeRecovery: "park" });
