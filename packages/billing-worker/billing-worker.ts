@@ -29,7 +29,10 @@ export async function billingWorker(config: BillingConfig): Promise<WorkerProces
   });
   return {
     ...{ contract, admin, version, extender },
-    ledger: { kind: "dynamodb", client: dynamoDb, environment: config.environment },
+    ledger: {
+      ...{ kind: "dynamodb", client: dynamoDb, environment: config.environment },
+      options: { restoredAtMs: config.ledgerRestoredAtMs ?? 0 },
+    },
     jobs: billingJobs({ invoices, receipts, renderPool, payments }),
     sqs: {
       region: aws.region,

@@ -23,6 +23,11 @@ export interface BillingConfig {
   readonly payments: PaymentConfig;
   /** Part of every provider key, so that no two environments are taken for each other. */
   readonly environment: string;
+  /**
+   * When the ledger's table was last restored from a backup, Unix time: a job from before whose record
+   * the restore may have erased waits for an operator.
+   */
+  readonly ledgerRestoredAtMs?: number;
   /** Absolute. */
   readonly receiptsFolder: string;
   readonly renderThreads: number;
@@ -72,6 +77,7 @@ const LONGEST_TRIAL_MS = 3_600_000;
 export function readConfig(environment: Environment = process.env): BillingConfig {
   const reader = new EnvironmentReader(environment);
   const ecsAgentUri = reader.address("ECS_AGENT_URI");
+  const ledgerRestoredAtMs = reader.moment("BILLING_LEDGER_RESTORED_AT");
   const config = {
     contract: readContract(reader),
     aws: readAws(reader),
@@ -83,6 +89,7 @@ export function readConfig(environment: Environment = process.env): BillingConfi
     extender: reader.word("BILLING_EXTENDER", "thread", ["thread", "inline"]),
     payments: readPayments(reader),
     environment: reader.optional("BILLING_ENVIRONMENT") ?? "production",
+    ...(ledgerRestoredAtMs === undefined ? {} : { ledgerRestoredAtMs }),
     admin: readAdmin(reader),
     ...(ecsAgentUri === undefined ? {} : { ecsAgentUri }),
     logLevel: reader.word<LogLevel>("LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),

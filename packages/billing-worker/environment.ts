@@ -5,6 +5,9 @@ import type { ConfigProblem } from "./errors.ts";
 /** Variables as a process has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** With a zone: without one it would be another moment on every machine. */
+const ISO_MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
 /** Collects problems while an environment is read. An empty variable counts as not set. */
 export class EnvironmentReader {
   readonly problems: ConfigProblem[] = [];
@@ -60,6 +63,17 @@ export class EnvironmentReader {
     if (protocol === "http:" || protocol === "https:") return value;
     const mend = `Write it whole, for example ${name}=http://127.0.0.1:9324, or leave it out.`;
     this.refuse(name, "be an http or https address", mend);
+    return undefined;
+  }
+
+  /** A moment as Unix time in ms, or `undefined` when it is not set. */
+  moment(name: string): number | undefined {
+    const value = this.optional(name);
+    if (value === undefined) return undefined;
+    const atMs = ISO_MOMENT.test(value) ? Date.parse(value) : Number.NaN;
+    if (atMs >= 0) return atMs;
+    const mend = `Write it with its zone, for example ${name}=2026-01-31T09:30:00Z.`;
+    this.refuse(name, "be a moment in ISO 8601", mend);
     return undefined;
   }
 

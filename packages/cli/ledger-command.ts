@@ -20,8 +20,9 @@ import { parkedLines, recordLines, showIdentity } from "./ledger-text.ts";
 import { openMessageStore } from "./message-store.ts";
 import { sendStoredMessage } from "./stored-message.ts";
 
-/** As the ledger itself keeps the record of a job that has ended. */
-const RETENTION_MS = 35 * 24 * 60 * 60 * 1_000;
+/** As a contract keeps the record of a job that has ended, unless it says otherwise. */
+const RETENTION_DAYS = 35;
+const DAY_MS = 24 * 60 * 60 * 1_000;
 const PAGE = 500;
 /** The index is in order for each tenant alone; all tenants are put in order here. */
 const MOST_READ = 10_000;
@@ -156,7 +157,8 @@ async function cancel(flags: FlagsOf<"cancel">, desk: LedgerDesk): Promise<numbe
   const job = identityOf(flags);
   const by = byWhom(flags, desk);
   const isKnown = (await store.read(job)) !== undefined;
-  const parts = { store, clock: host.clock, retentionMs: RETENTION_MS };
+  const retentionMs = (flags.keepDays ?? RETENTION_DAYS) * DAY_MS;
+  const parts = { store, clock: host.clock, retentionMs };
   const cancelled = await cancelJob(parts, job, `${by}: ${flags.reason}`);
   const open = cancelled.kind === "cancelled" ? cancelled.openEffects : [];
   const { output } = host;

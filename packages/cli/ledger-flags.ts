@@ -51,13 +51,20 @@ export type LedgerFlags =
         readonly done?: { readonly result?: unknown };
         readonly notDone?: true;
       })
-  | (LedgerPlace & JobFlags & WordFlags & { readonly action: "cancel" });
+  | (LedgerPlace &
+      JobFlags &
+      WordFlags & {
+        readonly action: "cancel";
+        /** How long its record is kept. */
+        readonly keepDays?: number;
+      });
 
 type Run = (flags: LedgerFlags) => Promise<void>;
 type Refuse = (message: string) => InvalidArgumentError;
 
 const MAX_LISTED = 10_000;
 const MAX_WORD_CHARACTERS = 500;
+const MAX_DAYS = 3_650;
 
 const RESOLVE_HELP = `
 A job is parked when nobody knows whether an effect of it happened. Find out at the provider
@@ -108,6 +115,11 @@ export function addLedger(program: Command, run: Run): void {
     });
   addPlace(addWord(addJob(ledger.command("cancel"))))
     .description("nothing more of a job is started; what is under way is still recorded")
+    .option(
+      "--keep-days <n>",
+      "how long its record is kept: the contract's ledger.doneRetentionMs (default: 35)",
+      days,
+    )
     .action((flags) => run({ action: "cancel", ...flags }));
 }
 
@@ -165,6 +177,12 @@ function limit(text: string): number {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= 1 && value <= MAX_LISTED) return value;
   throw refuse(`Give a whole number between 1 and ${MAX_LISTED}.`);
+}
+
+function days(text: string): number {
+  const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= 1 && value <= MAX_DAYS) return value;
+  throw refuse(`Give a whole number between 1 and ${MAX_DAYS}.`);
 }
 
 const refuse: Refuse = (message) => new InvalidArgumentError(message);

@@ -30,6 +30,8 @@ export interface DynamodbLedgerChoice {
    * payloads of a claim check. @defaultValue nowhere: such results are dropped, and reported
    */
   readonly results?: ResultStore;
+  /** What goes beyond the contract, or instead of it. */
+  readonly options?: LedgerOptions;
 }
 
 /**
@@ -66,7 +68,8 @@ const PROBE = {
 /**
  * The ledger, or nothing for `"none"`.
  *
- * @throws InvalidOptionsError when it does not fit the contract, or something else counts attempts too
+ * @throws InvalidOptionsError when it does not fit the contract, an option is none, or something else
+ * counts attempts too
  */
 export function openLedger(parts: LedgerChoiceParts): ServiceLedger | undefined {
   const problems = problemsOf(parts);
@@ -80,10 +83,11 @@ export function openLedger(parts: LedgerChoiceParts): ServiceLedger | undefined 
     return { ledger, check: async () => {} };
   }
   const { client, environment, results } = choice;
+  const tuned = { ...options, ...choice.options };
   const tableName = choice.tableName ?? tableOf(contract);
   const store = new DynamodbLedgerStore({ client, tableName, clock });
   const ledger = createLedger({
-    ...{ store, clock, environment, workerId, options },
+    ...{ store, clock, environment, workerId, options: tuned },
     ...(results === undefined ? {} : { results }),
   });
   return { ledger, check: () => checkTable(store, tableName) };

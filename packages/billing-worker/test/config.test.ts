@@ -47,6 +47,7 @@ describe("readConfig", () => {
       BILLING_ADMIN_HOST: "0.0.0.0",
       BILLING_ADMIN_PORT: "0",
       BILLING_ENVIRONMENT: "staging",
+      BILLING_LEDGER_RESTORED_AT: "2026-01-31T09:30:00+01:00",
       BILLING_VERSION: "2026.1",
       ECS_AGENT_URI: "http://169.254.170.2/api/0f9e",
       LOG_LEVEL: "debug",
@@ -64,6 +65,7 @@ describe("readConfig", () => {
       ecsAgentUri: "http://169.254.170.2/api/0f9e",
       logLevel: "debug",
       environment: "staging",
+      ledgerRestoredAtMs: Date.UTC(2026, 0, 31, 8, 30),
       version: "2026.1",
     });
     expect(config.contract).toMatchObject({
@@ -95,6 +97,8 @@ describe("readConfig", () => {
 
   test.each([
     ["AWS_ENDPOINT_URL", "127.0.0.1:9324"],
+    ["BILLING_LEDGER_RESTORED_AT", "2026-01-31T09:30"],
+    ["BILLING_LEDGER_RESTORED_AT", "2026-13-31T09:30:00Z"],
     ["AWS_ENDPOINT_URL_SQS", "ftp://127.0.0.1"],
     ["AWS_ENDPOINT_URL_DYNAMODB", "http//x"],
     ["BILLING_PRESET", "fargate"],

@@ -335,15 +335,17 @@ describe("ledger cancel", () => {
   });
 
   test("says when the job was not in the ledger yet", async () => {
-    const { run } = await startLedgerSite();
+    const { run, store, clock } = await startLedgerSite();
 
-    const { text } = await run(["cancel", ...INV_7, ...WORD, "--json"]);
+    const { text } = await run(["cancel", ...INV_7, ...WORD, "--keep-days", "90", "--json"]);
 
     expect(JSON.parse(text)).toEqual({
       event: "ledger.cancelled",
       ...{ tenant_id: "acme", job_type: "payment.capture", job_id: "inv-7" },
       ...{ by: "ann", was_known: false, open_effects: [] },
     });
+    const { expiresAtMs = 0 } = (await store.read(identity("inv-7"))) ?? {};
+    expect(expiresAtMs).toBe(Math.ceil(clock.wallMs() / 1_000 + 90 * 86_400) * 1_000);
   });
 
   test("fails for a job that is done", async () => {

@@ -38,6 +38,13 @@ describe("the choice of a ledger", () => {
     ["an unknown kind", mail, { kind: "redis" }, undefined, 'kind "memory" or "dynamodb"'],
     ["a table that the contract knows nothing of", mail, table, undefined, "set its ledger.kind"],
     ["a contract whose ledger is missing", recorded, undefined, undefined, "give the service"],
+    [
+      "an option that is none",
+      recorded,
+      { ...table, options: { restoredAtMs: -1, circuits: 3 } },
+      undefined,
+      "restoredAtMs",
+    ],
     ["two that count attempts", recorded, table, "memory", "leave attempts out"],
     [
       "an empty environment",
