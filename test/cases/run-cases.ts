@@ -2,15 +2,18 @@
 
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { MutantTree } from "../support/mutant-tree.ts";
+import { type Break, MutantTree } from "../support/mutant-tree.ts";
 import { caseTables } from "./case-tables.ts";
 import type { FieldCase } from "./field-case.ts";
 import { type LedgerMutant, ledgerMutants } from "./ledger-mutants.ts";
 
 /** As many as some breaks take to show. */
 const SCHEDULES = 3_000;
+/** Each run starts with what one core does alone. */
+const AT_A_TIME = Math.max(1, Math.min(4, availableParallelism()));
 const root = join(import.meta.dirname, "../..");
 
 const { values } = parseArgs({
@@ -21,11 +24,7 @@ const chosen = Object.values(caseTables)
   .filter(({ report }) => report.includes(values.only));
 const mutants = ledgerMutants.filter(({ mutant }) => mutant.includes(values.only));
 let failures = listCases();
-if (values.mutants) {
-  using tree = new MutantTree();
-  failures += await breakEach(tree, chosen);
-  failures += await breakLedger(tree, mutants);
-}
+if (values.mutants) failures += await breakAll();
 const judged = chosen.length + (values.mutants ? mutants.length : 0);
 console.log(`\ncases: ${judged - failures} passed, ${failures} failed`);
 process.exitCode = failures > 0 ? 1 : 0;
@@ -49,42 +48,50 @@ function listCases(): number {
   return missing;
 }
 
-/** How many breaks their tests do not notice. */
-async function breakEach(tree: MutantTree, cases: readonly FieldCase[]): Promise<number> {
+/** One break, and the tests that must notice it. */
+interface Trial {
+  readonly name: string;
+  readonly break: Break;
+  readonly suite: string;
+  readonly args: readonly string[];
+}
+
+/** How many breaks their tests do not notice; several are tried at a time, each in a tree of its own. */
+async function breakAll(): Promise<number> {
+  const waiting: Trial[] = [...chosen.map(trialOfCase), ...mutants.map(trialOfMutant)];
+  const suites = [...new Set(waiting.map(({ suite }) => suite))];
+  let survivors = 0;
+  const workOff = async () => {
+    using tree = new MutantTree();
+    for (let trial = waiting.shift(); trial !== undefined; trial = waiting.shift()) {
+      const { args } = trial;
+      const isGreen = await tree.broken(trial.break, () => runVitest(tree, args));
+      if (isGreen) survivors += 1;
+      console.log(`  ${(isGreen ? "SURVIVED" : "killed").padEnd(9)}  ${trial.name}`);
+    }
+  };
+  {
+    using tree = new MutantTree();
+    if (!(await runVitest(tree, suites))) {
+      survivors += 1;
+      console.log("\nNOT GREEN: the tests fail without any break; run npm test");
+    }
+  }
   console.log("\nEach break of the code must turn its test red:");
-  let survivors = 0;
-  for (const one of cases) {
-    const whole = await runTest(tree, one);
-    const broken = await tree.broken(one.break, () => runTest(tree, one));
-    const verdict = !whole ? "NOT GREEN" : broken ? "SURVIVED" : "killed";
-    if (verdict !== "killed") survivors += 1;
-    console.log(`  ${verdict.padEnd(9)}  ${one.report}: ${one.break.file}`);
-  }
+  await Promise.all(Array.from({ length: AT_A_TIME }, workOff));
   return survivors;
 }
 
-/** How many breaks of the ledger its tests do not notice. */
-async function breakLedger(tree: MutantTree, cases: readonly LedgerMutant[]): Promise<number> {
-  if (cases.length > 0) console.log("\nEach break of the ledger must turn its tests red:");
-  let survivors = 0;
-  for (const suite of new Set(cases.map(({ caughtBy }) => caughtBy))) {
-    if (await runVitest(tree, [suite])) continue;
-    survivors += 1;
-    console.log(`  NOT GREEN  ${suite}`);
-  }
-  for (const { mutant, caughtBy, break: broken } of cases) {
-    const isGreen = await tree.broken(broken, () => runVitest(tree, [caughtBy, "--bail=1"]));
-    if (isGreen) survivors += 1;
-    console.log(`  ${(isGreen ? "SURVIVED" : "killed").padEnd(9)}  ${mutant}: ${broken.file}`);
-  }
-  return survivors;
-}
-
-/** Whether the case's test passes in the tree. */
-function runTest(tree: MutantTree, { file, test, report }: FieldCase): Promise<boolean> {
+function trialOfCase({ file, test, report, break: broken }: FieldCase): Trial {
   const name = `${test} (${report})`.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const suite = file.endsWith(".test.ts") ? file : file.replace(/\.ts$/, ".test.ts");
-  return runVitest(tree, [suite, "-t", name, "--passWithNoTests=false", "--testTimeout=60000"]);
+  const args = [suite, "-t", name, "--passWithNoTests=false", "--testTimeout=60000"];
+  return { name: `${report}: ${broken.file}`, break: broken, suite, args };
+}
+
+function trialOfMutant({ mutant, caughtBy: suite, break: broken }: LedgerMutant): Trial {
+  const args = [suite, "--bail=1"];
+  return { name: `${mutant}: ${broken.file}`, break: broken, suite, args };
 }
 
 function runVitest({ folder }: MutantTree, args: readonly string[]): Promise<boolean> {
