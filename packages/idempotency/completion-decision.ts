@@ -41,6 +41,8 @@ export function decideRefused(
   if (completion.outcome === "rejected") return { kind: "ignore" };
   if (stored.state !== "done") return { kind: "complete-late", seen: stored };
   if (stored.outcome === "rejected") return { kind: "applied-after-rejection" };
-  const differs = !isOwn && !isDeepStrictEqual(stored.result, completion.result);
+  // A late completion leaves the nonce of whoever is at it, and the result of another.
+  const isOthers = !isOwn || stored.late === true;
+  const differs = isOthers && !isDeepStrictEqual(stored.result, completion.result);
   return { kind: "stands", result: stored.result, differs };
 }

@@ -14,7 +14,7 @@ import { releaseEffect, unknownEffect } from "./effect-writes.ts";
 import { EffectTimeoutError } from "./errors.ts";
 import type { EffectRecord } from "./ledger-record.ts";
 import type { LedgerSession } from "./ledger-session.ts";
-
+import type { WriteAnswer } from "./ledger-store.ts";
 import type { GatePass, GateVerdict } from "./provider-gate.ts";
 import { keepResult, loadResult } from "./result-keeping.ts";
 
@@ -172,8 +172,8 @@ async function fail(session: LedgerSession, attempt: Attempt, thrown: unknown): 
     const isLast = false;
     const completion = { outcome: "rejected", rejection } as const;
     await recordCompletion(session, { name, own, isLast, completion });
-  } else {
-    await markUnknown(session, attempt);
+  } else if ((await markUnknown(session, attempt))?.kind === "refused") {
+    session.parts.keep(lookLate(session, attempt));
   }
   if (retryAtMs !== undefined) session.stop({ kind: "held-back", retryAtMs });
   throw thrown;
@@ -217,14 +217,37 @@ function isFinal({ refusedKey }: RejectedError, { attempts }: EffectRecord): boo
 /** Nothing was sent in this attempt. What an earlier one sent is as unknown as before. */
 async function notSent(session: LedgerSession, attempt: Attempt): Promise<void> {
   const { name, own } = attempt;
-  if (own.attempts !== 1) return await markUnknown(session, attempt);
-  await session.write(releaseEffect(session.job, name, own));
+  if (own.attempts === 1) await session.write(releaseEffect(session.job, name, own));
+  else await markUnknown(session, attempt);
 }
 
-async function markUnknown(session: LedgerSession, { name, own }: Attempt): Promise<void> {
+/** @returns a refusal when the attempt has been taken over meanwhile */
+async function markUnknown(
+  session: LedgerSession,
+  { name, own }: Attempt,
+): Promise<WriteAnswer | undefined> {
   const { parts, job } = session;
   parts.emit({ kind: "effect.unknown", job, effect: name, attempt: own.attempts });
-  await session.write(unknownEffect(job, name, own));
+  return await session.write(unknownEffect(job, name, own));
+}
+
+/**
+ * Taken over by whoever asked the provider and was told that nothing had happened: if it has happened
+ * since, it has happened twice, and only this worker has a reason to look. What is found is recorded
+ * as if it had been answered, which raises the alarm when it is not what the other one did.
+ */
+async function lookLate(session: LedgerSession, attempt: Attempt): Promise<void> {
+  const { recover, timeoutMs } = attempt.effect;
+  const asking = recover.kind === "replay" ? recover.after : recover;
+  if (asking.kind !== "query") return;
+  const abort = new AbortController();
+  const clear = session.parts.clock.schedule(timeoutMs, () => abort.abort());
+  try {
+    const found = await asking.lookup(callOf(attempt, abort.signal));
+    if (found.kind === "applied") await succeed(session, attempt, found.result);
+  } finally {
+    clear();
+  }
 }
 
 /** An abort at the deadline of a call, and whenever the run must stop. */

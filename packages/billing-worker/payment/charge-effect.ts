@@ -13,7 +13,7 @@ import {
 } from "@leasehold/job";
 import {
   type BookableCharge,
-  CHARGE_TIMEOUT_MS,
+  CHARGE_LIMITS,
   type ChargeCall,
   chargeInvoice,
   findCharge,
@@ -41,6 +41,11 @@ const RATE_LIMIT_MS = 1_000;
 /** What charges, and who hears of money that was taken once too often. */
 export interface ChargeParts {
   readonly provider: PaymentProvider;
+  /**
+   * How long a charge may still show at the provider after its attempt was over.
+   * @defaultValue 120_000
+   */
+  readonly settleMs?: number;
   readonly alarm: (duplicatePaymentIds: readonly string[]) => void;
 }
 
@@ -50,8 +55,9 @@ export function chargeEffect(
   charge: InvoiceCharge,
   recovery: ChargeRecovery = "replay",
 ): Effect<Charged, BookableCharge> {
+  const { chargeMs, findMs } = charge.limits ?? CHARGE_LIMITS;
   return {
-    timeoutMs: CHARGE_TIMEOUT_MS,
+    timeoutMs: chargeMs + findMs,
     recover: recoveryOf(parts, charge, recovery),
     run: async (call) => {
       const charged = moneyMoved(await chargeInvoice(parts.provider, charge, call));
@@ -76,7 +82,9 @@ function recoveryOf(
     case "replay":
       return replay({ windowMs: KEY_WINDOW_MS, after: park() });
     case "query":
-      return query((call) => lookUp(parts, charge, call), { settleMs: SETTLE_MS });
+      return query((call) => lookUp(parts, charge, call), {
+        settleMs: parts.settleMs ?? SETTLE_MS,
+      });
     case "park":
       return park();
   }

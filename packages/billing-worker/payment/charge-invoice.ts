@@ -3,12 +3,19 @@
 import type { Invoice, Payment } from "../invoice/invoice.ts";
 import type { ChargeAnswer, Charged, FindAnswer, PaymentProvider } from "./payment-provider.ts";
 
-/** Of which the charge itself has the first part and the look at the provider's books the rest. */
-const LONGEST_CHARGE_MS = 15_000;
-const LONGEST_FIND_MS = 10_000;
+/** How long the provider may take. Both together are what one attempt at a charge may take. */
+export interface ChargeLimits {
+  /** For the charge itself. */
+  readonly chargeMs: number;
+  /** For a look at its books. */
+  readonly findMs: number;
+}
+
+/** What fits Stripe; a drill, which waits for the ends of such times, takes shorter ones. */
+export const CHARGE_LIMITS: ChargeLimits = Object.freeze({ chargeMs: 15_000, findMs: 10_000 });
 
 /** The longest that `chargeInvoice` takes, for the effect that it is the `run` of. */
-export const CHARGE_TIMEOUT_MS: number = LONGEST_CHARGE_MS + LONGEST_FIND_MS;
+export const CHARGE_TIMEOUT_MS: number = CHARGE_LIMITS.chargeMs + CHARGE_LIMITS.findMs;
 
 /**
  * How long the provider is trusted to know a key. Stripe may forget it after 24 hours, counted from
@@ -44,6 +51,8 @@ export interface InvoiceCharge {
   readonly means: PaymentMeans;
   /** When the job was made: nothing can have been sent before. */
   readonly jobCreatedAtMs: number;
+  /** @defaultValue `CHARGE_LIMITS` */
+  readonly limits?: ChargeLimits;
 }
 
 /**
@@ -55,7 +64,7 @@ export async function chargeInvoice(
   charge: InvoiceCharge,
   call: ChargeCall,
 ): Promise<ChargeAnswer> {
-  const { invoice, means } = charge;
+  const { invoice, means, limits = CHARGE_LIMITS } = charge;
   const answer = await provider.charge({
     ...means,
     key: call.key,
@@ -65,7 +74,7 @@ export async function chargeInvoice(
     amountMinor: invoice.totalMinor,
     currency: invoice.currency,
     isFirstAttempt: call.attempt === 1,
-    timeoutMs: LONGEST_CHARGE_MS,
+    timeoutMs: limits.chargeMs,
     signal: call.signal,
   });
   if (answer.kind !== "unknown" || !answer.isStored) return answer;
@@ -77,14 +86,14 @@ export async function chargeInvoice(
 /** What the provider's books say about the charge under this key. */
 export function findCharge(
   provider: PaymentProvider,
-  { means: { customer }, jobCreatedAtMs }: InvoiceCharge,
+  { means: { customer }, jobCreatedAtMs, limits = CHARGE_LIMITS }: InvoiceCharge,
   { key, signal }: Pick<ChargeCall, "key" | "signal">,
 ): Promise<FindAnswer> {
   return provider.find({
     key,
     ...(customer === undefined ? {} : { customer }),
     sinceAtMs: jobCreatedAtMs - CLOCK_SLACK_MS,
-    timeoutMs: LONGEST_FIND_MS,
+    timeoutMs: limits.findMs,
     signal,
   });
 }
