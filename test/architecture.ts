@@ -56,7 +56,8 @@ export const entrances: Readonly<Record<string, string>> = {
   "@leasehold/job/s3": "the payload store in S3: its client is for those who use it",
   "@leasehold/billing-worker/target": "the service as plain data, for whoever runs it",
   "@leasehold/billing-worker/contract": "the numbers alone: no SDK, no environment behind them",
-  "@leasehold/billing-worker/charge": "how an invoice is charged, for the drill of that very effect",
+  "@leasehold/billing-worker/charge":
+    "how an invoice is charged, for the drill of that very effect",
   "@leasehold/billing-worker/payment-sandbox": "the local payment provider, for trials and drills",
 };
 
