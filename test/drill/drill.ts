@@ -26,7 +26,8 @@ async function main(): Promise<number> {
     console.log(progressLine(result, done, chosen.length)),
   );
   console.log(matrixText(results).join("\n"));
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
+  if (values.json !== undefined)
+    writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
   return results.some(({ verdict }) => verdict.kind === "broken") ? 1 : 0;
 }
 

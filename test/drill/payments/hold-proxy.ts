@@ -2,9 +2,9 @@
 
 import { once } from "node:events";
 import {
+  createServer,
   type IncomingHttpHeaders,
   type IncomingMessage,
-  createServer,
   request,
   type Server,
   type ServerResponse,
@@ -49,9 +49,6 @@ export interface HoldProxy extends AsyncDisposable {
 const KEEP_ALIVE_MS = 120_000;
 /** Belong to one connection, and are made anew for the next. */
 const HOP_HEADERS = ["connection", "keep-alive", "transfer-encoding", "content-length"];
-
-/** What a proxy does that is told nothing. */
-export const passOn: Meet = async (exchange) => exchange.reply(await exchange.forward());
 
 /** Starts a proxy on a free port of this machine. */
 export async function startHoldProxy(target: string, meet: Meet): Promise<HoldProxy> {

@@ -22,11 +22,17 @@ export function progressLine(result: CellResult, done: number, all: number): str
 export function matrixText(results: readonly CellResult[]): readonly string[] {
   const main = results.filter(({ cell }) => cell.cliKill === undefined);
   const cli = results.filter(({ cell }) => cell.cliKill !== undefined);
-  const count = (kind: Verdict["kind"]) => results.filter((one) => one.verdict.kind === kind).length;
+  const count = (kind: Verdict["kind"]) =>
+    results.filter((one) => one.verdict.kind === kind).length;
   return [
     "",
     "Charges of the invoice at the provider; * parked, then resolved by an operator",
-    ...table(main, policies, ({ moment }) => moment.name, ({ policy }) => policy),
+    ...table(
+      main,
+      policies,
+      ({ moment }) => moment.name,
+      ({ policy }) => policy,
+    ),
     ...(cli.length === 0 ? [] : ["", "The operator's command, killed and run again"]),
     ...table(
       cli,
@@ -85,7 +91,8 @@ function listed(results: readonly CellResult[]): readonly string[] {
     "",
     "Listed: charged twice, for the pause between the last check and the send exceeded settle",
     ...doubles.map(
-      ({ cell, evidence }) => `  ${cellName(cell)}: alarm ${[...new Set(evidence.alarms)].join(", ")}`,
+      ({ cell, evidence }) =>
+        `  ${cellName(cell)}: alarm ${[...new Set(evidence.alarms)].join(", ")}`,
     ),
   ];
 }

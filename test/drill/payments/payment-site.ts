@@ -20,6 +20,7 @@ import { startWorkerProcess, type WorkerProcess } from "../worker-process.ts";
 import type { Cell } from "./cells.ts";
 import { type HoldProxy, startHoldProxy } from "./hold-proxy.ts";
 import { CHARGE_JOB, paymentContract, TENANT } from "./numbers.ts";
+import { COMMAND, SERVICE } from "./programs.ts";
 import { openRoad, type Script } from "./trap.ts";
 import { pointOf } from "./wire-point.ts";
 
@@ -43,9 +44,12 @@ export interface WireRecord {
   readonly ackedIn: string[];
 }
 
+const COUNTS = [
+  "ApproximateNumberOfMessages",
+  "ApproximateNumberOfMessagesNotVisible",
+  "ApproximateNumberOfMessagesDelayed",
+] as const;
 const INVOICE = "INV-1";
-const SERVICE = join(import.meta.dirname, "payment-service.ts");
-const COMMAND = join(import.meta.dirname, "../../../packages/cli/cli.ts");
 const JOB = {
   tenantId: parseTenantId(TENANT),
   jobId: parseJobId("charge-INV-1-1"),
@@ -61,6 +65,7 @@ export class PaymentSite implements AsyncDisposable {
   readonly #cell: Cell;
   readonly #folder: string;
   readonly #aws: LocalAws;
+  readonly #environment: Readonly<Record<string, string>>;
   readonly #queues: readonly [work: string, dead: string];
   readonly #provider: string;
   readonly #store: DynamodbLedgerStore;
@@ -70,6 +75,7 @@ export class PaymentSite implements AsyncDisposable {
     this.#cell = parts.cell;
     this.#folder = parts.folder;
     this.#aws = parts.aws;
+    this.#environment = parts.environment;
     this.#queues = parts.queues;
     this.#provider = parts.provider;
     this.#ends = [...parts.ends];
@@ -77,7 +83,11 @@ export class PaymentSite implements AsyncDisposable {
     this.#store = new DynamodbLedgerStore({ client, tableName, clock: systemClock });
   }
 
-  static async open(cell: Cell): Promise<PaymentSite> {
+  /** @param environment - of every process, besides what says where everything is */
+  static async open(
+    cell: Cell,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<PaymentSite> {
     const folder = await mkdtemp(join(tmpdir(), "leasehold-payments-"));
     const aws = await startLocalAws({ mode: "embedded" });
     const { queueUrls } = await provision({ contract: paymentContract, clients: aws });
@@ -85,7 +95,7 @@ export class PaymentSite implements AsyncDisposable {
     const [queue] = paymentContract.queues;
     const urlOf = (name: string | undefined) => queueUrls[name ?? ""] ?? "";
     return new PaymentSite({
-      ...{ cell, folder, aws, provider: sandbox.endpoint },
+      ...{ cell, folder, aws, environment, provider: sandbox.endpoint },
       queues: [urlOf(queue?.name), urlOf(queue?.deadLetter.name)],
       ends: [
         () => rm(folder, { recursive: true, force: true }),
@@ -173,12 +183,9 @@ export class PaymentSite implements AsyncDisposable {
 
   async #count(url: string): Promise<number> {
     const { Attributes = {} } = await this.#aws.sqs.send(
-      new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ["All"] }),
+      new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: [...COUNTS] }),
     );
-    return ["", "NotVisible", "Delayed"].reduce(
-      (sum, kind) => sum + Number(Attributes[`ApproximateNumberOfMessages${kind}`] ?? 0),
-      0,
-    );
+    return COUNTS.reduce((sum, name) => sum + Number(Attributes[name]), 0);
   }
 
   /** The environment of a process whose requests all come by `script`. */
@@ -192,7 +199,7 @@ export class PaymentSite implements AsyncDisposable {
         };
         await script({ exchange, point, pass });
       });
-      this.#ends.push(() => started[Symbol.asyncDispose]());
+      this.#ends.push(async () => started[Symbol.asyncDispose]());
       return started;
     };
     const [sqs, dynamodb, provider] = (await Promise.all(
@@ -201,6 +208,7 @@ export class PaymentSite implements AsyncDisposable {
     const common = Object.entries(this.#aws.environment).filter(([, value]) => value !== undefined);
     return {
       ...(Object.fromEntries(common) as Record<string, string>),
+      ...this.#environment,
       AWS_ENDPOINT_URL_SQS: sqs.endpoint,
       AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint,
       TRIAL_PAYMENTS: provider.endpoint,
@@ -226,6 +234,7 @@ interface SiteParts {
   readonly cell: Cell;
   readonly folder: string;
   readonly aws: LocalAws;
+  readonly environment: Readonly<Record<string, string>>;
   readonly queues: readonly [work: string, dead: string];
   readonly provider: string;
   readonly ends: readonly (() => Promise<unknown>)[];

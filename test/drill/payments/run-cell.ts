@@ -12,9 +12,15 @@ const LOOK_EVERY_MS = 100;
 /** How long a worker that was stopped has to finish with a job that is not its own any more. */
 const AWAKE_MS = 10_000;
 
-/** Runs the cell. Never rejects: what goes wrong is part of the evidence. */
-export async function runCell(cell: Cell): Promise<CellEvidence> {
-  await using site = await PaymentSite.open(cell);
+/**
+ * Runs the cell; what goes wrong in it is part of the evidence.
+ * @param environment - of every process
+ */
+export async function runCell(
+  cell: Cell,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<CellEvidence> {
+  await using site = await PaymentSite.open(cell, environment);
   const run = new CellRun(cell, site);
   const problem = await run.go().then(
     () => undefined,

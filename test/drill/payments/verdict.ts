@@ -53,10 +53,7 @@ export function judge(cell: Cell, evidence: CellEvidence): Verdict {
   return { kind: isListed ? "listed" : "kept", broken };
 }
 
-function isPermittedDouble(
-  { moment, policy }: Cell,
-  { payments, alarms }: CellEvidence,
-): boolean {
+function isPermittedDouble({ moment, policy }: Cell, { payments, alarms }: CellEvidence): boolean {
   const isMeant = policy === "query" && moment.exceedsSettle === true;
   return isMeant && payments.length === 2 && alarms.length > 0;
 }

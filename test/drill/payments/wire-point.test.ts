@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { pointOf } from "./wire-point.ts";
+
+function sent(target: string, body: unknown = {}) {
+  const headers = { "x-amz-target": target };
+  return { method: "POST", path: "/", headers, body: Buffer.from(JSON.stringify(body)) };
+}
+
+/** An update as the store sends it, with what it sets and what it removes. */
+function update(set: Record<string, unknown>, removed: readonly string[] = []) {
+  const names = [...Object.keys(set), ...removed];
+  const alias = (name: string) => `#n${names.indexOf(name)}`;
+  const sets = Object.keys(set).map((name, at) => `${alias(name)} = :v${at}`);
+  const expression = [
+    ...(sets.length > 0 ? [`SET ${sets.join(", ")}`] : []),
+    ...(removed.length > 0 ? [`REMOVE ${removed.map(alias).join(", ")}`] : []),
+  ];
+  return sent("DynamoDB_20120810.UpdateItem", {
+    UpdateExpression: expression.join(" "),
+    ExpressionAttributeNames: Object.fromEntries(names.map((name) => [alias(name), name])),
+    ExpressionAttributeValues: Object.fromEntries(
+      Object.values(set).map((value, at) => [`:v${at}`, value]),
+    ),
+  });
+}
+
+const text = (S: string) => ({ S });
+const epoch = { N: "1" };
+const effect = (s: string, a = "1") => ({ M: { s: text(s), a: { N: a } } });
+
+test.each([
+  ["open", update({ epoch, state: text("OPEN") })],
+  ["open", update({ epoch, state: text("OPEN") }, ["expiresAt"])],
+  ["start", update({ "fx:charge": effect("STARTED") }, ["expiresAt"])],
+  ["start", update({ epoch, state: text("OPEN"), "fx:charge": effect("STARTED") })],
+  ["take-over", update({ "fx:charge": effect("STARTED", "2") })],
+  ["complete", update({ "fx:charge": effect("DONE") })],
+  ["finish", update({ state: text("DONE") })],
+  ["word", update({ epoch, state: text("OPEN"), resolution: text("{}"), resend: text("u") })],
+  ["clear", update({ updatedAt: epoch }, ["resend", "parked"])],
+  ["ack", sent("AmazonSQS.DeleteMessageBatch")],
+  ["ack", sent("AmazonSQS.DeleteMessage")],
+  ["send", sent("AmazonSQS.SendMessage")],
+] as const)("%s is told by its request", (point, request) => {
+  expect(pointOf(request)).toBe(point);
+});
+
+test("a charge is told by its address", () => {
+  const request = {
+    method: "POST",
+    path: "/v1/payment_intents",
+    headers: {},
+    body: Buffer.from(""),
+  };
+  expect(pointOf(request)).toBe("charge");
+  expect(pointOf({ ...request, method: "GET" })).toBeUndefined();
+});
+
+test.each([
+  ["a receive", sent("AmazonSQS.ReceiveMessage")],
+  ["a read", sent("DynamoDB_20120810.GetItem")],
+  ["the receipt's start", update({ "fx:receipt": effect("STARTED") })],
+  ["parking", update({ state: text("PARKED") }, ["resend"])],
+  ["a heartbeat", update({ leaseUntil: epoch })],
+  ["an ending that is counted", update({ leaseUntil: epoch, endings: epoch, state: text("OPEN") })],
+])("%s is no step that is watched", (_, request) => {
+  expect(pointOf(request)).toBeUndefined();
+});
