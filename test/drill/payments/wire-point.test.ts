@@ -6,10 +6,11 @@ function sent(target: string, body: unknown = {}) {
   return { method: "POST", path: "/", headers, body: Buffer.from(JSON.stringify(body)) };
 }
 
-/** An update as the store sends it, with what it sets and what it removes. */
+/** Plain names stand as they are, all others have an alias. */
 function update(set: Record<string, unknown>, removed: readonly string[] = []) {
   const names = [...Object.keys(set), ...removed];
-  const alias = (name: string) => `#n${names.indexOf(name)}`;
+  const alias = (name: string) =>
+    /^(?:state$|fx:)/.test(name) ? `#n${names.indexOf(name)}` : name;
   const sets = Object.keys(set).map((name, at) => `${alias(name)} = :v${at}`);
   const expression = [
     ...(sets.length > 0 ? [`SET ${sets.join(", ")}`] : []),
@@ -24,15 +25,16 @@ function update(set: Record<string, unknown>, removed: readonly string[] = []) {
   });
 }
 
+const put = (item: Record<string, unknown>) => sent("DynamoDB_20120810.PutItem", { Item: item });
 const text = (S: string) => ({ S });
 const epoch = { N: "1" };
 const effect = (s: string, a = "1") => ({ M: { s: text(s), a: { N: a } } });
 
 test.each([
-  ["open", update({ epoch, state: text("OPEN") })],
+  ["open", put({ pk: text("J#a#b#c"), epoch, state: text("OPEN") })],
   ["open", update({ epoch, state: text("OPEN") }, ["expiresAt"])],
   ["start", update({ "fx:charge": effect("STARTED") }, ["expiresAt"])],
-  ["start", update({ epoch, state: text("OPEN"), "fx:charge": effect("STARTED") })],
+  ["start", put({ epoch, state: text("OPEN"), "fx:charge": effect("STARTED") })],
   ["take-over", update({ "fx:charge": effect("STARTED", "2") })],
   ["complete", update({ "fx:charge": effect("DONE") })],
   ["finish", update({ state: text("DONE") })],
@@ -61,6 +63,7 @@ test.each([
   ["a read", sent("DynamoDB_20120810.GetItem")],
   ["the receipt's start", update({ "fx:receipt": effect("STARTED") })],
   ["parking", update({ state: text("PARKED") }, ["resend"])],
+  ["a first ending", put({ epoch, state: text("OPEN"), endings: epoch })],
   ["a heartbeat", update({ leaseUntil: epoch })],
   ["an ending that is counted", update({ leaseUntil: epoch, endings: epoch, state: text("OPEN") })],
 ])("%s is no step that is watched", (_, request) => {

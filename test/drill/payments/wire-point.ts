@@ -30,7 +30,8 @@ export function pointOf({ method, path, headers, body }: WireRequest): WirePoint
   const action = String(headers["x-amz-target"] ?? "").split(".")[1];
   if (action === "DeleteMessage" || action === "DeleteMessageBatch") return "ack";
   if (action === "SendMessage") return "send";
-  return action === "UpdateItem" ? ledgerPoint(JSON.parse(body.toString())) : undefined;
+  const isWrite = action === "UpdateItem" || action === "PutItem";
+  return isWrite ? ledgerPoint(JSON.parse(body.toString())) : undefined;
 }
 
 interface Value {
@@ -39,15 +40,19 @@ interface Value {
   readonly M?: Readonly<Record<string, Value>>;
 }
 
-interface Update {
+type Values = Readonly<Record<string, Value>>;
+
+/** An UpdateItem, or a PutItem, which has the whole item. */
+interface LedgerRequest {
+  readonly Item?: Values;
   readonly UpdateExpression?: string;
   readonly ExpressionAttributeNames?: Readonly<Record<string, string>>;
-  readonly ExpressionAttributeValues?: Readonly<Record<string, Value>>;
+  readonly ExpressionAttributeValues?: Values;
 }
 
 /** The steps exclude each other but one: a lazy opening starts its first effect, and is `start`. */
-function ledgerPoint(update: Update): WirePoint | undefined {
-  const { set, removed } = changesOf(update);
+function ledgerPoint(request: LedgerRequest): WirePoint | undefined {
+  const { set, removed } = changesOf(request);
   if (set.has("resolution")) return "word";
   // Parking, too, takes away the mark that a message is to be sent again.
   if (removed.includes("resend")) return set.has("state") ? undefined : "clear";
@@ -55,24 +60,27 @@ function ledgerPoint(update: Update): WirePoint | undefined {
   if (effect?.["s"]?.S === "STARTED") return effect["a"]?.N === "1" ? "start" : "take-over";
   if (effect?.["s"]?.S === "DONE") return "complete";
   if (set.get("state")?.S === "DONE") return "finish";
-  return set.has("epoch") && set.get("state")?.S === "OPEN" ? "open" : undefined;
+  const isEnding = set.has("endings");
+  return set.has("epoch") && set.get("state")?.S === "OPEN" && !isEnding ? "open" : undefined;
 }
 
-function changesOf(update: Update): {
+function changesOf(request: LedgerRequest): {
   readonly set: ReadonlyMap<string, Value>;
   readonly removed: readonly string[];
 } {
   const {
+    Item: item = {},
     UpdateExpression: expression = "",
     ExpressionAttributeNames: names = {},
     ExpressionAttributeValues: values = {},
-  } = update;
-  const pairs = [...expression.matchAll(/(#\w+) = (:\w+)/g)].map(
-    ([, name = "", value = ""]) => [names[name] ?? name, values[value] ?? {}] as const,
+  } = request;
+  const nameOf = (word: string) => names[word] ?? word;
+  const [setting = "", removing = ""] = expression.split(/\bREMOVE /);
+  const pairs = [...setting.matchAll(/(#?\w+) = (:\w+)/g)].map(
+    ([, name = "", value = ""]) => [nameOf(name), values[value] ?? {}] as const,
   );
-  const removing = /REMOVE (.*)$/.exec(expression)?.[1] ?? "";
   return {
-    set: new Map(pairs),
-    removed: [...removing.matchAll(/#\w+/g)].map(([name]) => names[name] ?? name),
+    set: new Map([...Object.entries(item), ...pairs]),
+    removed: [...removing.matchAll(/#?\w+/g)].map(([name]) => nameOf(name)),
   };
 }
