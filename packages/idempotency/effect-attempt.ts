@@ -1,22 +1,16 @@
 /** One attempt at an effect: begun only if it can end in time, run, and recorded whatever happens. */
 
 import { elapsedMs, type Moment } from "@leasehold/clock";
-import {
-  type Effect,
-  type EffectCall,
-  isOutage,
-  type Lookup,
-  type NotSentError,
-  type RejectedError,
-} from "@leasehold/job";
+import type { Effect, EffectCall, Lookup, RejectedError } from "@leasehold/job";
 import { recordCompletion } from "./completion.ts";
 import { releaseEffect, unknownEffect } from "./effect-writes.ts";
-import { EffectTimeoutError } from "./errors.ts";
 import type { EffectRecord } from "./ledger-record.ts";
 import type { LedgerSession } from "./ledger-session.ts";
 import type { WriteAnswer } from "./ledger-store.ts";
-import type { GatePass, GateVerdict } from "./provider-gate.ts";
+import type { GatePass } from "./provider-gate.ts";
+import { codeOf, verdictOf } from "./provider-verdict.ts";
 import { keepResult, loadResult } from "./result-keeping.ts";
+import { TimeLimit } from "./time-limit.ts";
 
 /** An effect of any result. */
 export type AnyEffect = Effect<unknown, unknown>;
@@ -191,24 +185,6 @@ function tellOf(
   return verdict === undefined || isOurs ? undefined : pass.tell(verdict);
 }
 
-function verdictOf(thrown: unknown, effect: AnyEffect): GateVerdict | undefined {
-  const code = codeOf(thrown);
-  if (code === "EFFECT_REJECTED") return { kind: "answered" };
-  const retryAfterMs =
-    code === "EFFECT_NOT_SENT" ? (thrown as NotSentError).retryAfterMs : undefined;
-  if (retryAfterMs !== undefined && retryAfterMs >= 0)
-    return { kind: "rate-limited", retryAfterMs };
-  return saysDown(effect, thrown) ? { kind: "down" } : undefined;
-}
-
-function saysDown(effect: AnyEffect, thrown: unknown): boolean {
-  try {
-    return (effect.isOutage ?? isOutage)(thrown);
-  } catch {
-    return false; // the attempt's record is more important than an opinion about its provider
-  }
-}
-
 /** On a second attempt, a refused key says nothing about the first one. */
 function isFinal({ refusedKey }: RejectedError, { attempts }: EffectRecord): boolean {
   return attempts === 1 || refusedKey !== true;
@@ -250,46 +226,6 @@ async function lookLate(session: LedgerSession, attempt: Attempt): Promise<void>
   }
 }
 
-/** An abort at the deadline of a call, and whenever the run must stop. */
-class TimeLimit {
-  readonly #abort = new AbortController();
-  readonly #timeoutMs: number;
-  readonly #clear: () => void;
-  #isOver = () => {};
-
-  constructor({ parts, surroundings }: LedgerSession, timeoutMs: number) {
-    this.#timeoutMs = timeoutMs;
-    const { signal } = surroundings;
-    const stop = () => this.#abort.abort(signal.reason);
-    // Not `AbortSignal.any`: what it keeps for every call costs more than the call's own record.
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
-    const cancel = parts.clock.schedule(timeoutMs, () => {
-      this.#abort.abort();
-      this.#isOver();
-    });
-    this.#clear = () => {
-      cancel();
-      signal.removeEventListener("abort", stop);
-    };
-  }
-
-  get signal(): AbortSignal {
-    return this.#abort.signal;
-  }
-
-  /** Rejects at the deadline, for a call that does not heed its signal. */
-  over(effect: string): Promise<never> {
-    return new Promise((_, reject) => {
-      this.#isOver = () => reject(new EffectTimeoutError(effect, this.#timeoutMs));
-    });
-  }
-
-  clear(): void {
-    this.#clear();
-  }
-}
-
 /** Whatever it does, at once or later, becomes a promise. */
 function start<Result>(call: () => Promise<Result>): Promise<Result> {
   return Promise.resolve().then(call);
@@ -301,11 +237,4 @@ function referenceOf({ reference }: AnyEffect, result: unknown): string | undefi
   } catch {
     return undefined; // the result is more important than a word about it
   }
-}
-
-/** The stable word of an error; errors are told apart by it, also across two copies of a package. */
-function codeOf(thrown: unknown): unknown {
-  return typeof thrown === "object" && thrown !== null && "code" in thrown
-    ? thrown.code
-    : undefined;
 }

@@ -20,8 +20,8 @@ export const idempotencyCases: readonly FieldCase[] = [
     test: "is not run again after an exception, but by its policy",
     break: {
       file: "packages/idempotency/effect-attempt.ts",
-      find: "    await markUnknown(session, attempt);\n  }\n  if",
-      replace: "    await notSent(session, attempt);\n  }\n  if",
+      find: '  } else if ((await markUnknown(session, attempt))?.kind === "refused") {',
+      replace: "  } else if ((await notSent(session, attempt)) === null) {",
     },
   },
   {

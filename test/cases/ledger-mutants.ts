@@ -63,8 +63,8 @@ export const ledgerMutants: readonly LedgerMutant[] = [
     break: {
       file: attempt,
       find:
-        "  if (own.attempts !== 1) return await markUnknown(session, attempt);\n" +
-        "  await session.write(releaseEffect(session.job, name, own));",
+        "  if (own.attempts === 1) await session.write(releaseEffect(session.job, name, own));\n" +
+        "  else await markUnknown(session, attempt);",
       replace:
         '  const condition = { effect: { name, states: ["started"], nonce: own.nonce } } as const;\n' +
         "  await session.write({ ...releaseEffect(session.job, name, own), condition });",
