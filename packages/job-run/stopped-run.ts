@@ -27,11 +27,8 @@ export function decideStopped(outcome: ControlOutcome, facts: StopFacts): Decisi
 function endingOf(outcome: ControlOutcome, facts: StopFacts): Ending {
   switch (outcome.kind) {
     case "busy":
+    case "held-back":
       return comeBackAt(outcome.retryAtMs, facts);
-    case "held-back": {
-      const settledAtMs = Math.max(outcome.retryAtMs, facts.settleAtMs ?? 0);
-      return comeBackAt(settledAtMs, facts);
-    }
     case "done":
     case "cancelled":
     case "parked":

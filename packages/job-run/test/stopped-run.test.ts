@@ -26,6 +26,11 @@ describe("a job that its ledger stops", () => {
       { kind: "busy", retryAtMs: 900_000 },
       { kind: "retry", delayMs: 1_000 },
     ],
+    [
+      "comes back when its provider may be asked again",
+      { kind: "held-back", retryAtMs: 1_005_000 },
+      { kind: "retry", delayMs: 5_000 },
+    ],
     ["is acked when it was done", { kind: "done" }, { kind: "ack" }],
     ["is acked when it was cancelled", { kind: "cancelled" }, { kind: "ack" }],
     ["is acked when its message is stored", { kind: "parked" }, { kind: "ack" }],
