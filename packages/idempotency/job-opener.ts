@@ -85,7 +85,7 @@ export class JobOpener {
 
   #opened(seen: JobRecord | undefined, record: JobRecord): void {
     const { parts, job } = this.#session;
-    this.#session.opened(record, historyOf(seen));
+    this.#session.opened(record, historyOf(seen, record));
     if (seen !== undefined && seen.payloadHash !== record.payloadHash) {
       parts.emit({ kind: "ledger.payload-differs", job });
     }
@@ -128,8 +128,9 @@ export class JobOpener {
 }
 
 /** A dead job that is opened again starts anew. */
-function historyOf(seen: JobRecord | undefined): AttemptHistory | undefined {
+function historyOf(seen: JobRecord | undefined, opened: JobRecord): AttemptHistory | undefined {
   if (seen === undefined || seen.state === "dead") return undefined;
-  const { failures, interruptions, putOffs, starts, endings } = seen;
-  return { failures, interruptions, putOffs, crashes: Math.max(0, starts - endings) };
+  const { failures, interruptions, putOffs, starts, endings } = opened;
+  const before = starts - 1;
+  return { failures, interruptions, putOffs, crashes: Math.max(0, before - endings) };
 }

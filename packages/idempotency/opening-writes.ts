@@ -63,7 +63,7 @@ export function openNext(seen: JobRecord, opening: Opening, started?: Started): 
   const isDead = seen.state === "dead";
   const counts = isDead
     ? { ...NEW_COUNTS, generation: seen.generation + 1 }
-    : { starts: seen.starts + 1 };
+    : { starts: seen.starts + 1, endings: endingsOf(seen, opening.nowMs) };
   return {
     name: "open-next",
     job: opening.job,
@@ -81,6 +81,15 @@ export function openNext(seen: JobRecord, opening: Opening, started?: Started): 
     },
     returnsRecord: true,
   };
+}
+
+/**
+ * The endings that are known by now. A delivery while the last one's lease still ran is SQS's doing:
+ * that run goes on, and will be fenced, but nobody died under it.
+ */
+function endingsOf({ starts, endings, leaseUntilMs }: JobRecord, nowMs: number): number {
+  const isCut = starts > endings && leaseUntilMs > nowMs;
+  return isCut ? endings + 1 : endings;
 }
 
 /** Parks a job that has no record and is too old for its absence to mean anything. */

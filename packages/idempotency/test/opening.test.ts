@@ -68,12 +68,21 @@ describe("opening a job", () => {
 
   test("is open at once for a later delivery of the same message: its earlier lease has ended (powertools-lambda 53)", async () => {
     const { openAs, first } = await held();
-    const second = await openAs({ receiveCount: 2 });
-    expect(second.job.history).toMatchObject({ crashes: 1 });
+    await openAs({ receiveCount: 2 });
     expect(await first.job.end({ kind: "succeeded" })).toEqual({
       kind: "stopped",
       outcome: { kind: "fenced" },
     });
+  });
+
+  test("takes no delivery of a message that is held for the death of its worker, however often", async () => {
+    const { openAs, clock } = await held();
+    for (const receiveCount of [2, 3, 4]) {
+      const { job: opened } = await openAs({ receiveCount });
+      expect(opened.history).toMatchObject({ crashes: 0 });
+    }
+    await clock.advance(61_000);
+    expect((await openAs({ receiveCount: 5 })).job.history).toMatchObject({ crashes: 1 });
   });
 
   test("is fenced for an earlier delivery of the same message, also when the lease is over", async () => {
@@ -94,6 +103,7 @@ describe("opening a job", () => {
     const first = open({ guard: true });
     await clock.advance(1_000);
     expect((await first).opening.kind).toBe("open");
+    await clock.advance(60_000);
     const second = open({ receiveCount: 2 });
     await clock.advance(1_000);
     expect((await second).job.history).toMatchObject({ crashes: 1 });
@@ -134,10 +144,11 @@ describe("opening a job", () => {
 
 describe("the history of a job", () => {
   test("counts failures, interruptions, put-offs and crashes apart", async () => {
-    const { open } = setup();
+    const { open, clock } = setup();
     let receiveCount = 0;
     const run = async (kind?: "failed" | "interrupted" | "put-off" | "uncounted") => {
       receiveCount += 1;
+      await clock.advance(61_000);
       const { job: opened } = await open({ receiveCount });
       if (kind !== undefined) await opened.end({ kind });
       return opened.history;

@@ -14,6 +14,12 @@ import {
   replay,
   rerun,
 } from "@leasehold/job";
+import { Chance } from "../../../../test/support/sim/chance.ts";
+import { BrokenInvariant, judgeWrite } from "../../../../test/support/sim/ledger-rules.ts";
+import { SimClock } from "../../../../test/support/sim/sim-clock.ts";
+import { SimProcess } from "../../../../test/support/sim/sim-process.ts";
+import { SimProvider } from "../../../../test/support/sim/sim-provider.ts";
+import { SimStore, type StoreBehaviour } from "../../../../test/support/sim/sim-store.ts";
 import {
   cancelJob,
   createLedger,
@@ -23,14 +29,8 @@ import {
   ParkedJobs,
 } from "../../index.ts";
 import { message } from "../ledger-setup.ts";
-import { Chance } from "./chance.ts";
-import { BrokenInvariant, judgeWrite } from "./invariants.ts";
-import { SimClock } from "./sim-clock.ts";
 import { SimLease } from "./sim-lease.ts";
-import { SimProcess } from "./sim-process.ts";
-import { SimProvider } from "./sim-provider.ts";
 import { type SimMessage, SimQueue } from "./sim-queue.ts";
-import { SimStore, type StoreBehaviour } from "./sim-store.ts";
 
 /** The policy under which the effect of a schedule stands. */
 export type Policy = Recovery<unknown>["kind"];

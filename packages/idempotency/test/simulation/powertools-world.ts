@@ -1,11 +1,11 @@
 /** The same schedules under a guard as most people have it: a lock that its owner deletes. */
 
+import { Chance } from "../../../../test/support/sim/chance.ts";
+import { SimClock } from "../../../../test/support/sim/sim-clock.ts";
+import { SimProcess } from "../../../../test/support/sim/sim-process.ts";
+import { SimProvider } from "../../../../test/support/sim/sim-provider.ts";
 import { message } from "../ledger-setup.ts";
-import { Chance } from "./chance.ts";
-import { SimClock } from "./sim-clock.ts";
 import { SimLease } from "./sim-lease.ts";
-import { SimProcess } from "./sim-process.ts";
-import { SimProvider } from "./sim-provider.ts";
 import { type SimMessage, SimQueue } from "./sim-queue.ts";
 
 const VISIBILITY_MS = 30_000;

@@ -1,7 +1,7 @@
 /** The lease of one delivery in a simulation: extended while it is kept, silent once it is lost. */
 
 import type { EffectSurroundings, MessageCopy } from "@leasehold/job";
-import type { SimProcess } from "./sim-process.ts";
+import type { SimProcess } from "../../../../test/support/sim/sim-process.ts";
 import type { SimMessage, SimQueue } from "./sim-queue.ts";
 
 const VISIBILITY_MS = 30_000;

@@ -1,6 +1,6 @@
 /** A queue with the semantics that matter here: visibility, receive counts, duplicates. */
 
-import type { SimClock } from "./sim-clock.ts";
+import type { SimClock } from "../../../../test/support/sim/sim-clock.ts";
 
 /** A message. */
 export interface SimMessage {
