@@ -1,7 +1,7 @@
 /** What must hold of every write, whatever happens around it. */
 
 import { isDeepStrictEqual } from "node:util";
-import type { EffectRecord, JobRecord, LedgerWrite } from "../../index.ts";
+import type { EffectRecord, JobRecord, LedgerWrite } from "@leasehold/idempotency";
 
 /** A rule that was broken, in one sentence. */
 export class BrokenInvariant extends Error {}

@@ -11,7 +11,9 @@ export class SimProcess implements Clock {
   readonly name: string;
   readonly #world: SimClock;
   /** By how much its wall clock differs. */
-  readonly #offsetMs: number;
+  #offsetMs: number;
+  /** For how long its machine was suspended: its monotonic clock stood still. */
+  #suspendedMs = 0;
   #waiting: (() => void)[] | undefined;
   #isDead = false;
 
@@ -31,7 +33,7 @@ export class SimProcess implements Clock {
   }
 
   monotonicMs(): number {
-    return this.#world.monotonicMs();
+    return this.#world.monotonicMs() - this.#suspendedMs;
   }
 
   wallMs(): number {
@@ -40,11 +42,18 @@ export class SimProcess implements Clock {
 
   schedule(delayMs: number, run: () => void): CancelTimer {
     let isCancelled = false;
-    const cancel = this.#world.schedule(delayMs, () =>
-      this.enter(() => {
-        if (!isCancelled) run();
-      }),
-    );
+    let cancel: CancelTimer = () => {};
+    const dueAtMs = this.monotonicMs() + delayMs;
+    const arm = (leftMs: number) => {
+      cancel = this.#world.schedule(leftMs, () => this.enter(ring));
+    };
+    const ring = () => {
+      const leftMs = dueAtMs - this.monotonicMs();
+      if (isCancelled) return;
+      if (leftMs > 0) arm(leftMs);
+      else run();
+    };
+    arm(delayMs);
     return () => {
       isCancelled = true;
       cancel();
@@ -81,6 +90,19 @@ export class SimProcess implements Clock {
       this.#waiting = undefined;
       for (const run of waiting) this.enter(run);
     });
+  }
+
+  /** Stands still with its whole machine: its monotonic clock does not notice, its wall clock does. */
+  suspend(durationMs: number): void {
+    if (this.#isDead || this.#waiting !== undefined) return;
+    this.pause(durationMs);
+    // Nothing of it runs until then, so nobody sees the clock stand still too early.
+    this.#suspendedMs += durationMs;
+  }
+
+  /** Steps its wall clock, as NTP does. */
+  stepWall(byMs: number): void {
+    this.#offsetMs += byMs;
   }
 
   kill(): void {

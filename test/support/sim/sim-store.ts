@@ -1,6 +1,5 @@
 /** The store of a simulation: slow, throttled, with lost and late writes, and every write judged. */
 
-import type { JobIdentity } from "@leasehold/job";
 import {
   type JobRecord,
   type LedgerStore,
@@ -10,7 +9,8 @@ import {
   type ParkedQuery,
   StoreUnavailableError,
   type WriteAnswer,
-} from "../../index.ts";
+} from "@leasehold/idempotency";
+import type { JobIdentity } from "@leasehold/job";
 import type { Chance } from "./chance.ts";
 import type { SimClock } from "./sim-clock.ts";
 import type { SimProcess } from "./sim-process.ts";

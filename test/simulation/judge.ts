@@ -1,0 +1,371 @@
+/** What must hold in every history, whatever goes wrong in it, and what was seen of it. */
+
+import type { JobRecord, LedgerWrite } from "@leasehold/idempotency";
+import type { LeaseRef } from "@leasehold/lease";
+import type { ShutdownReport, WorkerEvent } from "@leasehold/worker";
+import type { ModelCall } from "../support/model-lease-queue.ts";
+import { judgeWrite } from "../support/sim/ledger-rules.ts";
+import type { History, JobPlan } from "./history.ts";
+import { wordFor } from "./sighting.ts";
+import type { Trace } from "./trace.ts";
+
+/** A handler at work. */
+export interface LiveHandler {
+  readonly worker: string;
+  readonly messageId: string;
+  /** Its own process cannot stop it now: it is dead, stands still, or is blocked. */
+  readonly isBeyondReach: () => boolean;
+  readonly signal: AbortSignal;
+}
+
+/** What the judge can look at. */
+export interface JudgeParts {
+  readonly history: History;
+  readonly trace: Trace;
+  readonly charges: (key: string) => number;
+  readonly recordOf: (job: JobPlan) => Promise<JobRecord | undefined>;
+  readonly nowMs: () => number;
+}
+
+/** What is known of one receipt, by its handle. */
+interface Receipt {
+  readonly worker: string;
+  readonly messageId: string;
+  readonly receiveCount: number;
+  /** Why its holder may say nothing of it any more. */
+  silentSince?: "lost" | "lapsing";
+  discards: number;
+  /** It was given back, and nobody knows whether SQS has heard it. */
+  isPerhapsReleased: boolean;
+  /** When the message is visible again if nothing more is said of it. */
+  visibleAtMs: number;
+}
+
+/** From SIGTERM to SIGKILL, as the contract has it, and by how much a lease may outlast it. */
+const GRACE_MS = 14_000;
+const BEYOND_KILL_MS = 2_000;
+/** A second is the grain of SQS, and a call may take another. */
+const GRAIN_MS = 2_000;
+
+/** Judges one history. */
+export class Judge {
+  /** What must not have been, in words. */
+  readonly violations: string[] = [];
+  readonly #parts: JudgeParts;
+  readonly #seen = new Map<string, number>();
+  readonly #receipts = new Map<string, Receipt>();
+  readonly #live = new Set<LiveHandler>();
+  readonly #doubles = new Set<string>();
+  /** Since when, by worker. */
+  readonly #draining = new Map<string, number>();
+  /** Messages that a drain gave up, by worker. */
+  readonly #givenUp = new Map<string, Set<string>>();
+  readonly #sent: { readonly messageId: string; readonly job: JobPlan }[] = [];
+  readonly #gone = new Set<string>();
+  readonly #completed = new Set<number>();
+  /** Runs that failed, by job. */
+  readonly #failures = new Map<number, number>();
+
+  constructor(parts: JudgeParts) {
+    this.#parts = parts;
+  }
+
+  /** How often each thing was seen. */
+  get seen(): ReadonlyMap<string, number> {
+    return this.#seen;
+  }
+
+  saw(what: string): void {
+    this.#seen.set(what, (this.#seen.get(what) ?? 0) + 1);
+  }
+
+  sent(messageId: string, job: JobPlan): void {
+    this.#sent.push({ messageId, job });
+  }
+
+  jobOf(messageId: string): JobPlan | undefined {
+    return this.#sent.find((one) => one.messageId === messageId)?.job;
+  }
+
+  messageOf(job: JobPlan): string {
+    return this.#sent.find((one) => one.job === job)?.messageId ?? "";
+  }
+
+  /** The model has injected a second delivery. */
+  doubled(messageId: string): void {
+    this.#doubles.add(messageId);
+  }
+
+  /** Messages that were deleted by now. */
+  isGone(messageId: string): boolean {
+    return this.#gone.has(messageId);
+  }
+
+  received(
+    worker: string,
+    handle: string,
+    which: Pick<Receipt, "messageId" | "receiveCount">,
+  ): void {
+    const visibleAtMs = this.#parts.nowMs() + this.#parts.history.visibilityMs;
+    const known = { discards: 0, isPerhapsReleased: false, visibleAtMs };
+    this.#receipts.set(handle, { worker, ...which, ...known });
+  }
+
+  /**
+   * A worker is killed. In a drain its leases must not reach beyond the end of its grace: that is what
+   * the taper is for, as far as its calls go well.
+   */
+  killed(worker: string): void {
+    const startedAtMs = this.#draining.get(worker);
+    const { callFaults, incidents } = this.#parts.history;
+    const isStill = incidents.some(({ kind }) => kind === "SIGSTOP" || kind === "suspended");
+    if (startedAtMs === undefined || callFaults.length > 0 || isStill) return;
+    const latestMs = startedAtMs + GRACE_MS + BEYOND_KILL_MS + GRAIN_MS;
+    for (const receipt of this.#receipts.values()) {
+      const isHeld = receipt.worker === worker && receipt.silentSince === undefined;
+      if (!isHeld || this.#gone.has(receipt.messageId) || receipt.visibleAtMs <= latestMs) continue;
+      const lateMs = Math.round(receipt.visibleAtMs - latestMs);
+      this.#broken(
+        worker,
+        `is killed and hides ${this.#name(receipt.messageId)} ${lateMs} ms too long`,
+      );
+    }
+  }
+
+  /** A release got no answer that says what became of it. */
+  perhapsReleased(handle: string): void {
+    const receipt = this.#receipts.get(handle);
+    if (receipt !== undefined) receipt.isPerhapsReleased = true;
+  }
+
+  /** A call leaves a worker. */
+  called(worker: string, { kind, receiptHandles, visibilityTimeoutsMs }: ModelCall): void {
+    if (kind === "receive" && this.#draining.has(worker)) {
+      this.#broken(worker, "claims after its drain has begun");
+    }
+    for (const [index, handle] of receiptHandles.entries()) {
+      const receipt = this.#receipts.get(handle);
+      const visibilityMs = visibilityTimeoutsMs[index];
+      if (receipt !== undefined && visibilityMs !== undefined) {
+        receipt.visibleAtMs = this.#parts.nowMs() + visibilityMs;
+      }
+      if (kind === "changeVisibility" && receipt?.isPerhapsReleased === true) {
+        const name = this.#name(receipt.messageId);
+        this.#broken(worker, `repeats a release of ${name} that may have been applied`);
+      }
+      if (receipt?.silentSince === undefined) continue;
+      const about = `message ${this.#name(receipt.messageId)}`;
+      if (kind === "changeVisibility" || receipt.silentSince === "lapsing") {
+        this.#broken(worker, `calls ${kind} on a ${receipt.silentSince} lease of ${about}`);
+      } else if (kind === "delete") {
+        receipt.discards += 1;
+        if (receipt.discards > 1) this.#broken(worker, `deletes twice on a lost lease of ${about}`);
+        void this.#mayDiscard(worker, receipt.messageId);
+      }
+    }
+  }
+
+  hear(worker: string, event: WorkerEvent): void {
+    this.saw(wordFor(event));
+    switch (event.kind) {
+      case "drain.started":
+        this.#draining.set(worker, this.#parts.nowMs());
+        return;
+      case "lease.claimed":
+        if (this.#givenUp.get(worker)?.has(event.lease.messageId) === true) {
+          this.#broken(worker, `takes ${this.#name(event.lease.messageId)} back in its own drain`);
+        }
+        return;
+      case "lease.lost":
+        this.#silence(event.lease, "lost");
+        // One that a poll brought too late was never held.
+        if (event.during !== "received") this.#gaveUp(worker, event.lease);
+        return;
+      case "lease.lapsing":
+        if (event.during !== "let-go") this.#silence(event.lease, "lapsing");
+        this.#gaveUp(worker, event.lease);
+        return;
+      case "lease.released":
+        if (event.class === "unstarted" && event.delayMs > 0) {
+          this.#broken(
+            worker,
+            `releases ${this.#name(event.lease.messageId)}, unstarted, with a delay`,
+          );
+        }
+        this.#gaveUp(worker, event.lease);
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** A handler begins; returns how it ends. */
+  started(handler: LiveHandler): () => void {
+    const { messageId, worker } = handler;
+    const twins = [...this.#live].filter(
+      (one) => one.messageId === messageId && !one.isBeyondReach() && !one.signal.aborted,
+    );
+    if (twins.length > 0 && !this.#doubles.has(messageId)) {
+      const others = twins.map((one) => one.worker).join(", ");
+      this.#broken(worker, `starts ${this.#name(messageId)} while ${others} is at it`);
+    }
+    this.#judgeOrder(worker, messageId);
+    this.#live.add(handler);
+    return () => void this.#live.delete(handler);
+  }
+
+  /** A handler has thrown, and nobody had asked it to stop. */
+  threw({ n }: JobPlan): void {
+    this.#failures.set(n, (this.#failures.get(n) ?? 0) + 1);
+  }
+
+  /** A handler has come to its end as it should. */
+  completed(job: JobPlan): void {
+    this.#completed.add(job.n);
+  }
+
+  deleted(messageId: string): void {
+    this.#gone.add(messageId);
+    const job = this.jobOf(messageId);
+    if (job === undefined) return;
+    void this.#parts.recordOf(job).then((record) => {
+      if (record !== undefined && record.state === "open") {
+        const open = Object.values(record.effects).filter(
+          ({ state }) => state !== "done" && state !== "released",
+        );
+        if (open.length > 0)
+          this.#broken("SQS", `${this.#name(messageId)} was deleted with an open effect`);
+      }
+    });
+  }
+
+  /** The ledger's store has made a write. */
+  wrote(write: LedgerWrite, before: JobRecord | undefined, after: JobRecord): void {
+    const isExcused = false;
+    try {
+      judgeWrite(write, before, after, { countOf: this.#parts.charges, isExcused });
+    } catch (error) {
+      this.#broken("the ledger", (error as Error).message);
+    }
+  }
+
+  exited(worker: string, report: ShutdownReport): void {
+    this.saw(`exit ${report.exitCode}`);
+    const { exitCode, unfinished, totals } = report;
+    // What was never started is given back at no cost; a poll that is left is told of, and is no work.
+    const isClean = unfinished.every(({ started }) => !started);
+    if (exitCode === 0 && !isClean) this.#broken(worker, "exits 0 although work is unfinished");
+    // 69: its queue or table could not be reached at the start.
+    if (
+      exitCode !== 0 &&
+      exitCode !== 69 &&
+      isClean &&
+      !unfinished.some(({ disposal }) => disposal === "lapsing")
+    ) {
+      this.#broken(worker, `exits ${exitCode} although nothing is unfinished`);
+    }
+    const isTold = (report.queuesWithPollsLeft ?? []).length > 0;
+    if (totals.pollsLeft > 0 !== isTold)
+      this.#broken(worker, "does not name the polls that it left");
+    const told = new Set(unfinished.map(({ messageId }) => messageId));
+    for (const messageId of this.#givenUp.get(worker) ?? []) {
+      if (!told.has(messageId)) this.#broken(worker, `does not report ${this.#name(messageId)}`);
+    }
+  }
+
+  /** All is over, or has had time to be. */
+  async close(left: number, deadLetters: ReadonlySet<string>): Promise<void> {
+    if (left > 0) this.#broken("the fleet", `${left} messages were never settled`);
+    for (const { messageId, job } of this.#sent) {
+      const isDead = deadLetters.has(messageId);
+      const isDone = (await this.#parts.recordOf(job))?.state === "done";
+      // An effect that was the last has finished the job, whatever its handler says after that.
+      const isHopeless = job.isMalformed === true || (job.end === "permanent" && !isDone);
+      if (!this.#gone.has(messageId) && !isDead && left === 0) {
+        this.#broken("the fleet", `${this.#name(messageId)} has vanished`);
+      }
+      if (isDead && !isHopeless)
+        this.#broken("the fleet", `${this.#name(messageId)} was dead-lettered`);
+      if (isHopeless && !isDead)
+        this.#broken("the fleet", `${this.#name(messageId)} was not dead-lettered`);
+      if (!isHopeless && !isDead && !isDone && !this.#completed.has(job.n)) {
+        this.#broken("the fleet", `${this.#name(messageId)} was acked and its handler never ended`);
+      }
+      await this.#judgeRecord(job, isHopeless);
+    }
+  }
+
+  async #judgeRecord(job: JobPlan, isHopeless: boolean): Promise<void> {
+    const record = await this.#parts.recordOf(job);
+    if (record === undefined || isHopeless) return;
+    const failures = this.#failures.get(job.n) ?? 0;
+    if (record.failures > failures) {
+      this.#broken(
+        "the ledger",
+        `counts ${record.failures} failures of job ${job.n}: ${failures} were`,
+      );
+    }
+    if (record.state !== "done") {
+      const counts = JSON.stringify({ failures: record.failures, effects: record.effects });
+      // A record made only to count the tries of a job without effects stays open and expires.
+      if (Object.keys(record.effects).length > 0 || record.state !== "open") {
+        this.#broken("the ledger", `job ${job.n} is ${record.state}, not done: ${counts}`);
+      }
+    }
+    for (const [name, { providerKey, outcome }] of Object.entries(record.effects)) {
+      const charges = this.#parts.charges(providerKey);
+      if (outcome === "ok" && charges !== 1) {
+        this.#broken("the provider", `applied ${name} of job ${job.n} ${charges} times`);
+      }
+    }
+  }
+
+  /** What comes before a message in its group must be gone before it is worked. */
+  #judgeOrder(worker: string, messageId: string): void {
+    const index = this.#sent.findIndex((one) => one.messageId === messageId);
+    const group = this.#sent[index]?.job.group;
+    if (group === undefined) return;
+    for (const before of this.#sent.slice(0, index)) {
+      if (before.job.group !== group || this.#gone.has(before.messageId)) continue;
+      this.#broken(
+        worker,
+        `starts ${this.#name(messageId)} before ${this.#name(before.messageId)} is gone`,
+      );
+    }
+  }
+
+  async #mayDiscard(worker: string, messageId: string): Promise<void> {
+    const job = this.jobOf(messageId);
+    const record = job && (await this.#parts.recordOf(job));
+    if (record?.state !== "done" && record?.state !== "dead" && record?.state !== "cancelled") {
+      this.#broken(
+        worker,
+        `deletes ${this.#name(messageId)} on a lost lease, and its job is not done`,
+      );
+    }
+  }
+
+  #silence({ messageId, receiveCount }: LeaseRef, why: "lost" | "lapsing"): void {
+    for (const receipt of this.#receipts.values()) {
+      const isIt = receipt.messageId === messageId && receipt.receiveCount === receiveCount;
+      if (isIt) receipt.silentSince ??= why;
+    }
+  }
+
+  #gaveUp(worker: string, { messageId }: LeaseRef): void {
+    if (!this.#draining.has(worker)) return;
+    const known = this.#givenUp.get(worker) ?? new Set();
+    this.#givenUp.set(worker, known.add(messageId));
+  }
+
+  #name(messageId: string): string {
+    const { job } = this.#sent.find((one) => one.messageId === messageId) ?? {};
+    return job === undefined ? messageId : `job ${job.n}`;
+  }
+
+  #broken(who: string, rule: string): void {
+    const told = `${who} ${rule}`;
+    if (!this.violations.includes(told)) this.violations.push(told);
+    this.#parts.trace.note(who, `VIOLATION: ${rule}`);
+  }
+}
