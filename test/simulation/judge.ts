@@ -6,6 +6,7 @@ import type { ShutdownReport, WorkerEvent } from "@leasehold/worker";
 import type { ModelCall } from "../support/model-lease-queue.ts";
 import { judgeWrite } from "../support/sim/ledger-rules.ts";
 import type { History, JobPlan } from "./history.ts";
+import { LeaseWatch } from "./lease-watch.ts";
 import { wordFor } from "./sighting.ts";
 import type { Trace } from "./trace.ts";
 
@@ -27,20 +28,6 @@ export interface JudgeParts {
   readonly nowMs: () => number;
 }
 
-/** What is known of one receipt, by its handle. */
-interface Receipt {
-  readonly worker: string;
-  readonly messageId: string;
-  readonly receiveCount: number;
-  /** Why its holder may say nothing of it any more. */
-  silentSince?: "lost" | "lapsing";
-  discards: number;
-  /** It was given back, and nobody knows whether SQS has heard it. */
-  isPerhapsReleased: boolean;
-  /** When the message is visible again if nothing more is said of it. */
-  visibleAtMs: number;
-}
-
 /** From SIGTERM to SIGKILL, as the contract has it, and by how much a lease may outlast it. */
 const GRACE_MS = 14_000;
 const BEYOND_KILL_MS = 2_000;
@@ -53,7 +40,7 @@ export class Judge {
   readonly violations: string[] = [];
   readonly #parts: JudgeParts;
   readonly #seen = new Map<string, number>();
-  readonly #receipts = new Map<string, Receipt>();
+  readonly #leases: LeaseWatch;
   readonly #live = new Set<LiveHandler>();
   readonly #doubles = new Set<string>();
   /** Since when, by worker. */
@@ -68,6 +55,7 @@ export class Judge {
 
   constructor(parts: JudgeParts) {
     this.#parts = parts;
+    this.#leases = new LeaseWatch(parts.nowMs, parts.history.visibilityMs);
   }
 
   /** How often each thing was seen. */
@@ -96,19 +84,13 @@ export class Judge {
     this.#doubles.add(messageId);
   }
 
-  /** Messages that were deleted by now. */
-  isGone(messageId: string): boolean {
-    return this.#gone.has(messageId);
+  received(...about: Parameters<LeaseWatch["received"]>): void {
+    this.#leases.received(...about);
   }
 
-  received(
-    worker: string,
-    handle: string,
-    which: Pick<Receipt, "messageId" | "receiveCount">,
-  ): void {
-    const visibleAtMs = this.#parts.nowMs() + this.#parts.history.visibilityMs;
-    const known = { discards: 0, isPerhapsReleased: false, visibleAtMs };
-    this.#receipts.set(handle, { worker, ...which, ...known });
+  /** A release got no answer that says what became of it. */
+  perhapsReleased(handle: string): void {
+    this.#leases.perhapsReleased(handle);
   }
 
   /**
@@ -121,47 +103,20 @@ export class Judge {
     const isStill = incidents.some(({ kind }) => kind === "SIGSTOP" || kind === "suspended");
     if (startedAtMs === undefined || callFaults.length > 0 || isStill) return;
     const latestMs = startedAtMs + GRACE_MS + BEYOND_KILL_MS + GRAIN_MS;
-    for (const receipt of this.#receipts.values()) {
-      const isHeld = receipt.worker === worker && receipt.silentSince === undefined;
-      if (!isHeld || this.#gone.has(receipt.messageId) || receipt.visibleAtMs <= latestMs) continue;
-      const lateMs = Math.round(receipt.visibleAtMs - latestMs);
-      this.#broken(
-        worker,
-        `is killed and hides ${this.#name(receipt.messageId)} ${lateMs} ms too long`,
-      );
+    for (const { messageId, byMs } of this.#leases.heldBeyond(worker, latestMs)) {
+      if (this.#gone.has(messageId)) continue;
+      this.#broken(worker, `is killed and hides ${this.#name(messageId)} ${byMs} ms too long`);
     }
-  }
-
-  /** A release got no answer that says what became of it. */
-  perhapsReleased(handle: string): void {
-    const receipt = this.#receipts.get(handle);
-    if (receipt !== undefined) receipt.isPerhapsReleased = true;
   }
 
   /** A call leaves a worker. */
-  called(worker: string, { kind, receiptHandles, visibilityTimeoutsMs }: ModelCall): void {
-    if (kind === "receive" && this.#draining.has(worker)) {
+  called(worker: string, call: ModelCall): void {
+    if (call.kind === "receive" && this.#draining.has(worker)) {
       this.#broken(worker, "claims after its drain has begun");
     }
-    for (const [index, handle] of receiptHandles.entries()) {
-      const receipt = this.#receipts.get(handle);
-      const visibilityMs = visibilityTimeoutsMs[index];
-      if (receipt !== undefined && visibilityMs !== undefined) {
-        receipt.visibleAtMs = this.#parts.nowMs() + visibilityMs;
-      }
-      if (kind === "changeVisibility" && receipt?.isPerhapsReleased === true) {
-        const name = this.#name(receipt.messageId);
-        this.#broken(worker, `repeats a release of ${name} that may have been applied`);
-      }
-      if (receipt?.silentSince === undefined) continue;
-      const about = `message ${this.#name(receipt.messageId)}`;
-      if (kind === "changeVisibility" || receipt.silentSince === "lapsing") {
-        this.#broken(worker, `calls ${kind} on a ${receipt.silentSince} lease of ${about}`);
-      } else if (kind === "delete") {
-        receipt.discards += 1;
-        if (receipt.discards > 1) this.#broken(worker, `deletes twice on a lost lease of ${about}`);
-        void this.#mayDiscard(worker, receipt.messageId);
-      }
+    const onDiscard = (messageId: string) => void this.#mayDiscard(worker, messageId);
+    for (const { messageId, rule } of this.#leases.called(call, onDiscard)) {
+      this.#broken(worker, `${rule}, of ${this.#name(messageId)}`);
     }
   }
 
@@ -177,12 +132,12 @@ export class Judge {
         }
         return;
       case "lease.lost":
-        this.#silence(event.lease, "lost");
+        this.#leases.silence(event.lease, "lost");
         // One that a poll brought too late was never held.
         if (event.during !== "received") this.#gaveUp(worker, event.lease);
         return;
       case "lease.lapsing":
-        if (event.during !== "let-go") this.#silence(event.lease, "lapsing");
+        if (event.during !== "let-go") this.#leases.silence(event.lease, "lapsing");
         this.#gaveUp(worker, event.lease);
         return;
       case "lease.released":
@@ -342,13 +297,6 @@ export class Judge {
         worker,
         `deletes ${this.#name(messageId)} on a lost lease, and its job is not done`,
       );
-    }
-  }
-
-  #silence({ messageId, receiveCount }: LeaseRef, why: "lost" | "lapsing"): void {
-    for (const receipt of this.#receipts.values()) {
-      const isIt = receipt.messageId === messageId && receipt.receiveCount === receiveCount;
-      if (isIt) receipt.silentSince ??= why;
     }
   }
 
