@@ -47,6 +47,8 @@ export class Judge {
   readonly #draining = new Map<string, number>();
   /** Messages that a drain gave up, by worker. */
   readonly #givenUp = new Map<string, Set<string>>();
+  /** Workers and the messages that they gave back in their drain. */
+  readonly #released = new Set<string>();
   readonly #sent: { readonly messageId: string; readonly job: JobPlan }[] = [];
   readonly #gone = new Set<string>();
   readonly #completed = new Set<number>();
@@ -127,27 +129,36 @@ export class Judge {
         this.#draining.set(worker, this.#parts.nowMs());
         return;
       case "lease.claimed":
-        if (this.#givenUp.get(worker)?.has(event.lease.messageId) === true) {
+        // On FIFO the head of the group, which is hidden, keeps what is behind it from coming.
+        if (
+          !this.#parts.history.isFifo &&
+          this.#released.has(`${worker} ${event.lease.messageId}`)
+        ) {
           this.#broken(worker, `takes ${this.#name(event.lease.messageId)} back in its own drain`);
         }
         return;
       case "lease.lost":
+        if (this.#isFair) this.#broken(worker, `loses ${this.#name(event.lease.messageId)}`);
         this.#leases.silence(event.lease, "lost");
         // One that a poll brought too late was never held.
         if (event.during !== "received") this.#gaveUp(worker, event.lease);
         return;
       case "lease.lapsing":
-        if (event.during !== "let-go") this.#leases.silence(event.lease, "lapsing");
+        // One that was held back was never begun: its message may still be garbage of the run before.
+        if (event.during !== "let-go" && event.during !== "held-back") {
+          this.#leases.silence(event.lease, "lapsing");
+        }
         this.#gaveUp(worker, event.lease);
         return;
       case "lease.released":
-        if (event.class === "unstarted" && event.delayMs > 0) {
+        if (event.class === "unstarted" && event.delayMs > 0 && !this.#hasEffects(event.lease)) {
           this.#broken(
             worker,
             `releases ${this.#name(event.lease.messageId)}, unstarted, with a delay`,
           );
         }
         this.#gaveUp(worker, event.lease);
+        if (this.#draining.has(worker)) this.#released.add(`${worker} ${event.lease.messageId}`);
         return;
       default:
         return;
@@ -298,6 +309,17 @@ export class Judge {
         `deletes ${this.#name(messageId)} on a lost lease, and its job is not done`,
       );
     }
+  }
+
+  /** Nothing but deploys happens: then no lease has a reason to be lost. */
+  get #isFair(): boolean {
+    const { callFaults, incidents } = this.#parts.history;
+    return callFaults.length === 0 && incidents.every(({ kind }) => kind.includes("deploy"));
+  }
+
+  /** An effect of unknown outcome keeps its job away until it has settled. */
+  #hasEffects({ messageId }: LeaseRef): boolean {
+    return this.jobOf(messageId)?.steps.some((step) => step.do === "charge") === true;
   }
 
   #gaveUp(worker: string, { messageId }: LeaseRef): void {

@@ -54,7 +54,7 @@ export const profiles: Readonly<Record<Profile, Weather>> = {
       ...{ "fault throttled": 100, "fault lost-reply": 100, "fault lost-request": 100 },
       ...{ "fault slow-request": 100, "fault slow-answer": 100, "fault server-error": 100 },
       ...{ SIGKILL: 100, SIGSTOP: 100, suspended: 100, "clock-step": 100, "double-delivery": 50 },
-      ...{ "effect.taken-over replay": 50, "job.stopped store-down": 5 },
+      ...{ "effect.taken-over replay": 50, "ledger.store-failing": 1_000 },
     },
   },
   deploys: {

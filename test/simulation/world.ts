@@ -24,6 +24,8 @@ const GRACE_MS = 14_000;
 const RESTART_MS = 700;
 const STEP_MS = 1_000;
 const CALL_TIMEOUT_MS = 1_000;
+/** A machine that was suspended is noticed at the next extension that is due: an extension period. */
+const NOTICED_WITHIN_MS = 3_500;
 const DAY_MS = 86_400_000;
 
 /** What a history came to. */
@@ -317,7 +319,7 @@ class World {
     this.#runs.set(n, run);
     const ended = this.#judge.started({
       ...{ worker: process.name, messageId: this.#judge.messageOf(job), signal: context.signal },
-      isBeyondReach: () => !process.isRunning,
+      isBeyondReach: () => !process.isRunning || process.isDrowsy(NOTICED_WITHIN_MS),
     });
     try {
       for (const [index, step] of job.steps.entries()) {

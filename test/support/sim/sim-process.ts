@@ -14,6 +14,7 @@ export class SimProcess implements Clock {
   #offsetMs: number;
   /** For how long its machine was suspended: its monotonic clock stood still. */
   #suspendedMs = 0;
+  #wakesAtMs = Number.NEGATIVE_INFINITY;
   #waiting: (() => void)[] | undefined;
   #isDead = false;
 
@@ -30,6 +31,14 @@ export class SimProcess implements Clock {
   /** Its program can go on now. */
   get isRunning(): boolean {
     return !this.#isDead && this.#waiting === undefined;
+  }
+
+  /**
+   * It has just been woken with its whole machine: its timers, which stood still as well, are what
+   * tells it that time has passed.
+   */
+  isDrowsy(forMs: number): boolean {
+    return this.#world.monotonicMs() < this.#wakesAtMs + forMs;
   }
 
   monotonicMs(): number {
@@ -98,6 +107,7 @@ export class SimProcess implements Clock {
     this.pause(durationMs);
     // Nothing of it runs until then, so nobody sees the clock stand still too early.
     this.#suspendedMs += durationMs;
+    this.#wakesAtMs = this.#world.monotonicMs() + durationMs;
   }
 
   /** Steps its wall clock, as NTP does. */
