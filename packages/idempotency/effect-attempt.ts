@@ -1,7 +1,7 @@
 /** One attempt at an effect: begun only if it can end in time, run, and recorded whatever happens. */
 
 import { elapsedMs, type Moment } from "@leasehold/clock";
-import type { Effect, EffectCall, Lookup, RejectedError } from "@leasehold/job";
+import type { Effect, EffectCall, Lookup, QueryRecovery, RejectedError } from "@leasehold/job";
 import { recordCompletion } from "./completion.ts";
 import { releaseEffect, unknownEffect } from "./effect-writes.ts";
 import type { EffectRecord } from "./ledger-record.ts";
@@ -11,6 +11,9 @@ import type { GatePass } from "./provider-gate.ts";
 import { codeOf, verdictOf } from "./provider-verdict.ts";
 import { keepResult, loadResult } from "./result-keeping.ts";
 import { TimeLimit } from "./time-limit.ts";
+
+/** How often a provider is asked that does not answer, when nothing but an alarm depends on it. */
+const MOST_LATE_LOOKS = 5;
 
 /** An effect of any result. */
 export type AnyEffect = Effect<unknown, unknown>;
@@ -166,7 +169,7 @@ async function fail(session: LedgerSession, attempt: Attempt, thrown: unknown): 
     const isLast = false;
     const completion = { outcome: "rejected", rejection } as const;
     await recordCompletion(session, { name, own, isLast, completion });
-  } else if ((await markUnknown(session, attempt))?.kind === "refused") {
+  } else if ((await markUnknown(session, attempt))?.kind !== "applied") {
     session.parts.keep(lookLate(session, attempt));
   }
   if (retryAtMs !== undefined) session.stop({ kind: "held-back", retryAtMs });
@@ -197,30 +200,58 @@ async function notSent(session: LedgerSession, attempt: Attempt): Promise<void> 
   else await markUnknown(session, attempt);
 }
 
-/** @returns a refusal when the attempt has been taken over meanwhile */
+/** @returns a refusal when the attempt has been taken over meanwhile, nothing when the store is down */
 async function markUnknown(
   session: LedgerSession,
   { name, own }: Attempt,
 ): Promise<WriteAnswer | undefined> {
   const { parts, job } = session;
   parts.emit({ kind: "effect.unknown", job, effect: name, attempt: own.attempts });
-  return await session.write(unknownEffect(job, name, own));
+  return await session.write(unknownEffect(job, name, own, session.nowMs));
 }
 
 /**
- * Taken over by whoever asked the provider and was told that nothing had happened: if it has happened
- * since, it has happened twice, and only this worker has a reason to look. What is found is recorded
- * as if it had been answered, which raises the alarm when it is not what the other one did.
+ * Taken over, as far as is known, by whoever asked the provider and was told that nothing had
+ * happened: if it has happened since, it has happened twice, and only this worker has a reason to
+ * look. What is found is recorded as if it had been answered, which raises the alarm when it is not
+ * what the other one did.
+ *
+ * What was sent a moment ago may show only after the settle time, which a process that ends must not
+ * wait for: so there is a look now, which is followed to its end, and one then, which is not.
  */
 async function lookLate(session: LedgerSession, attempt: Attempt): Promise<void> {
-  const { recover, timeoutMs } = attempt.effect;
+  const { recover } = attempt.effect;
   const asking = recover.kind === "replay" ? recover.after : recover;
   if (asking.kind !== "query") return;
+  void lookSettled(session, attempt, asking);
+  const found = await ask(session, attempt, asking);
+  if (found.kind === "applied") await succeed(session, attempt, found.result);
+}
+
+async function lookSettled(
+  session: LedgerSession,
+  attempt: Attempt,
+  asking: QueryRecovery<unknown>,
+): Promise<void> {
+  const { clock, options, stopping, keep } = session.parts;
+  for (let tries = 0; tries < MOST_LATE_LOOKS; tries += 1) {
+    await clock.sleep(asking.settleMs ?? options.settleMs, stopping);
+    if (stopping.aborted) return;
+    const found = await ask(session, attempt, asking).catch(() => undefined); // it cannot tell now
+    if (found?.kind === "applied") keep(succeed(session, attempt, found.result));
+    if (found !== undefined) return;
+  }
+}
+
+async function ask(
+  session: LedgerSession,
+  attempt: Attempt,
+  asking: QueryRecovery<unknown>,
+): Promise<Lookup<unknown>> {
   const abort = new AbortController();
-  const clear = session.parts.clock.schedule(timeoutMs, () => abort.abort());
+  const clear = session.parts.clock.schedule(attempt.effect.timeoutMs, () => abort.abort());
   try {
-    const found = await asking.lookup(callOf(attempt, abort.signal));
-    if (found.kind === "applied") await succeed(session, attempt, found.result);
+    return await asking.lookup(callOf(attempt, abort.signal));
   } finally {
     clear();
   }

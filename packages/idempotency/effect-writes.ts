@@ -59,12 +59,19 @@ export function releaseEffect(job: JobIdentity, name: string, own: EffectRecord)
 }
 
 /** Says that an attempt has ended and does not know how. */
-export function unknownEffect(job: JobIdentity, name: string, own: EffectRecord): LedgerWrite {
+export function unknownEffect(
+  job: JobIdentity,
+  name: string,
+  own: EffectRecord,
+  nowMs: number,
+): LedgerWrite {
+  // A worker that stood still may have sent after its deadline: what settles, settles from then on.
+  const deadlineAtMs = Math.max(own.deadlineAtMs, nowMs);
   return {
     name: "unknown-effect",
     job,
     condition: { effect: { name, states: ["started"], nonce: own.nonce } },
-    patch: { set: {}, effects: { [name]: { ...own, state: "unknown" } } },
+    patch: { set: {}, effects: { [name]: { ...own, state: "unknown", deadlineAtMs } } },
   };
 }
 

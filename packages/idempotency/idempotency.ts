@@ -87,6 +87,7 @@ class StoredLedger implements Ledger {
       emit,
       unique: args.unique ?? randomUUID,
       keep: (work) => this.#keep(work),
+      stopping,
     };
   }
 

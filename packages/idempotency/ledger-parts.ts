@@ -22,4 +22,6 @@ export interface LedgerParts {
   readonly unique: () => string;
   /** Follows work that must be recorded before the process ends. */
   readonly keep: (work: Promise<unknown>) => void;
+  /** Aborted when the process ends. */
+  readonly stopping: AbortSignal;
 }

@@ -104,7 +104,14 @@ export function replay<Result = never>(
   return { kind: "replay", windowMs: recovery.windowMs, after: recovery.after };
 }
 
-/** Asks the provider, and sends again only when it is certain that nothing happened. */
+/**
+ * Asks the provider, and sends again only when it is certain that nothing happened.
+ *
+ * A worker that stands still between its last check and its sending, for longer than the settle time,
+ * can still double the effect. It looks again when it wakes, and once more after the settle time; an
+ * alarm is raised when what it finds is not what is recorded. Let `lookup` itself report when the
+ * provider shows the effect more than once: whoever finds both first may be another worker.
+ */
 export function query<Result>(
   lookup: QueryRecovery<Result>["lookup"],
   { settleMs }: { readonly settleMs?: number } = {},

@@ -29,17 +29,31 @@ async function overtaken(found: () => Promise<Lookup<unknown>>) {
   const takeOver = (answer: () => unknown) =>
     next.job.once("charge", 7, effectOf(answer, { recover: absent }));
   const wake = async () => {
-    await stopped.advance(120_000);
+    await stopped.block(120_000);
+    await stopped.advance(20_000);
     expect(await ended).toMatchObject({ code: "EFFECT_TIMEOUT" });
     await stopped.settle();
   };
   const effect = async () => (await world.store.inner.read(job))?.effects["charge"];
-  return { ...world, takeOver, wake, effect };
+  const settle = () => stopped.advance(60_000);
+  return { ...world, ledger, takeOver, wake, settle, effect };
 }
 
 const applied = (id: string) => async (): Promise<Lookup<unknown>> => ({
   kind: "applied",
   result: { id },
+});
+
+describe("an attempt that ended unknown before it was taken over", () => {
+  test("was over when it said so, not at the deadline that it slept through", async () => {
+    const { wake, effect } = await overtaken(async () => ({ kind: "absent" }));
+    expect((await effect())?.deadlineAtMs).toBe(Date.UTC(2026, 0, 1, 0, 0, 13));
+    await wake();
+    expect(await effect()).toMatchObject({
+      ...{ state: "unknown", attempts: 1 },
+      deadlineAtMs: Date.UTC(2026, 0, 1, 0, 2),
+    });
+  });
 });
 
 describe("an attempt that ended unknown after it was taken over", () => {
@@ -80,6 +94,46 @@ describe("an attempt that ended unknown after it was taken over", () => {
     await wake();
     expect(kinds()).not.toContain("effect.results-differ");
     expect(await effect()).toMatchObject({ state: "done", attempts: 2 });
+  });
+
+  test("asks again after the settle time, when its own has landed by then", async () => {
+    let looks = 0;
+    const { takeOver, wake, settle, kinds } = await overtaken(async () => {
+      looks += 1;
+      if (looks === 2) throw new Error("503");
+      return { kind: "applied", result: { id: looks === 1 ? "ch_2" : "ch_1" } };
+    });
+    await takeOver(() => ({ id: "ch_2" }));
+    await wake();
+    expect([looks, kinds().includes("effect.results-differ")]).toEqual([1, false]);
+    await settle();
+    expect([looks, kinds().includes("effect.results-differ")]).toEqual([2, false]);
+    await settle();
+    expect([looks, kinds().includes("effect.results-differ")]).toEqual([3, true]);
+    await settle();
+    expect(looks).toBe(3);
+  });
+
+  test("asks no more once its process ends, which does not wait for that", async () => {
+    let looks = 0;
+    const { takeOver, wake, settle, ledger } = await overtaken(async () => {
+      looks += 1;
+      return { kind: "absent" };
+    });
+    await takeOver(() => ({ id: "ch_2" }));
+    await wake();
+    expect(ledger.unrecorded).toBe(0);
+    await ledger.stop();
+    await settle();
+    expect(looks).toBe(1);
+  });
+
+  test("asks the provider, too, when the store does not say whether it was taken over", async () => {
+    const { wake, store, kinds, takeOver } = await overtaken(applied("ch_1"));
+    await takeOver(() => ({ id: "ch_2" }));
+    store.fault = ({ name }) => (name === "unknown-effect" ? "refused" : undefined);
+    await wake();
+    expect(kinds()).toContain("effect.results-differ");
   });
 
   test("asks nobody while the attempt is still its own", async () => {

@@ -3,7 +3,9 @@ import {
   LedgerWorld,
   type Policy,
   type ScheduleReport,
+  SETTLE_MS,
   type Sight,
+  TIMEOUT_MS,
 } from "./simulation/ledger-world.ts";
 import { PowertoolsWorld } from "./simulation/powertools-world.ts";
 
@@ -28,6 +30,9 @@ const SEEN_PER_SCHEDULE: Readonly<Partial<Record<Sight, number>>> = {
   cancels: 0.01,
 };
 
+/** Charges that were applied twice under `query`, and how many of them only the dead knew of. */
+const doubled = { all: 0, untold: 0 };
+
 const seen = new Map<string, number>();
 
 async function runAll(policy: Policy, judge: (report: ScheduleReport) => void): Promise<void> {
@@ -45,11 +50,26 @@ async function runAll(policy: Policy, judge: (report: ScheduleReport) => void): 
   }
 }
 
+/** A second charge is one that stood still before its sending; whoever lives to see it says so. */
+function judgeDoubled({ charges, alarms, applied }: ScheduleReport): void {
+  if (applied < 2) return;
+  doubled.all += 1;
+  const overdue = charges.filter(
+    ({ pausedMs, lateMs }) => pausedMs > SETTLE_MS && lateMs > TIMEOUT_MS + SETTLE_MS,
+  );
+  expect(overdue.length).toBeGreaterThanOrEqual(applied - 1);
+  if (alarms.length > 0) return;
+  expect(overdue.some(({ isOrphan }) => isOrphan)).toBe(true);
+  doubled.untold += 1;
+}
+
 describe("an effect, over any schedule", () => {
   test.each(policies)(
     "happens as its policy %s says, and its job comes to an end",
     async (policy) => {
-      await runAll(policy, ({ applied, declined, state, isExcused }) => {
+      await runAll(policy, (report) => {
+        const { applied, declined, state, isExcused } = report;
+        if (policy === "query") judgeDoubled(report);
         expect(state === "done" || state === "cancelled").toBe(true);
         if (declined) expect(applied).toBe(0);
         else if (state === "cancelled")
@@ -60,6 +80,12 @@ describe("an effect, over any schedule", () => {
     },
     WITHIN_MS,
   );
+
+  test("was doubled under query often enough to tell, and nearly always some worker lived to tell it", () => {
+    if (SCHEDULES < 3_000) return;
+    expect(doubled.all).toBeGreaterThanOrEqual(SCHEDULES * 0.003);
+    expect(doubled.untold).toBeLessThanOrEqual(doubled.all * 0.2);
+  });
 
   test("was taken over, completed late, parked and all the rest often enough", () => {
     if (SCHEDULES < 100) return;

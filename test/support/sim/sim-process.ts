@@ -16,7 +16,7 @@ export class SimProcess implements Clock {
   #suspendedMs = 0;
   #wakesAtMs = Number.NEGATIVE_INFINITY;
   #waiting: (() => void)[] | undefined;
-  #isDead = false;
+  #diedAtMs: number | undefined;
 
   constructor(name: string, world: SimClock, offsetMs: number) {
     this.name = name;
@@ -25,12 +25,17 @@ export class SimProcess implements Clock {
   }
 
   get isDead(): boolean {
-    return this.#isDead;
+    return this.#diedAtMs !== undefined;
+  }
+
+  /** Whether it was killed before that time. */
+  wasDeadBy(atMs: number): boolean {
+    return this.#diedAtMs !== undefined && this.#diedAtMs <= atMs;
   }
 
   /** Its program can go on now. */
   get isRunning(): boolean {
-    return !this.#isDead && this.#waiting === undefined;
+    return !this.isDead && this.#waiting === undefined;
   }
 
   /**
@@ -75,7 +80,7 @@ export class SimProcess implements Clock {
 
   /** Lets something in as soon as it can go on; never, once it is dead. */
   enter(run: () => void): void {
-    if (this.#isDead) return;
+    if (this.isDead) return;
     if (this.#waiting === undefined) run();
     else this.#waiting.push(run);
   }
@@ -92,7 +97,7 @@ export class SimProcess implements Clock {
 
   /** Stands still, as after SIGSTOP, for so long. */
   pause(durationMs: number): void {
-    if (this.#isDead || this.#waiting !== undefined) return;
+    if (this.isDead || this.#waiting !== undefined) return;
     this.#waiting = [];
     this.#world.schedule(durationMs, () => {
       const waiting = this.#waiting ?? [];
@@ -116,7 +121,7 @@ export class SimProcess implements Clock {
   }
 
   kill(): void {
-    this.#isDead = true;
+    this.#diedAtMs ??= this.#world.monotonicMs();
     this.#waiting = undefined;
   }
 }

@@ -22,6 +22,15 @@ export interface Applied {
   readonly key: string;
   readonly id: string;
   readonly atMs: number;
+  readonly sending: Sending;
+}
+
+/** One request, as its sender saw it. */
+export interface Sending {
+  readonly from: SimProcess;
+  /** When its sender last looked whether it may send. */
+  readonly checkedAtMs: number;
+  readonly sentAtMs: number;
 }
 
 const ANSWERS_WITHIN_MS = 200;
@@ -32,6 +41,8 @@ export class SimProvider {
   inFlight = 0;
   /** Hears of each request that lands and is applied. */
   onApplied: (key: string) => void = () => {};
+  /** Hears of each look that finds an effect more than once, as whoever looks does. */
+  onDoubled: () => void = () => {};
   readonly #clock: SimClock;
   readonly #chance: Chance;
   readonly #behaviour: ProviderBehaviour;
@@ -62,8 +73,13 @@ export class SimProvider {
   }
 
   /** Sends a request from a process; what comes back waits while that one stands still. */
-  async charge(key: string, from: SimProcess): Promise<{ readonly id: string }> {
+  async charge(
+    key: string,
+    from: SimProcess,
+    checkedAtMs: number = this.#clock.monotonicMs(),
+  ): Promise<{ readonly id: string }> {
     const chance = this.#chance;
+    const sending = { from, checkedAtMs, sentAtMs: this.#clock.monotonicMs() };
     const isFaulty = !this.#calm && chance.isHit(this.#behaviour.faultShare);
     const fault = isFaulty
       ? chance.pick(["not-sent", "late", "late", "reply-lost", "error-after"] as const)
@@ -79,7 +95,7 @@ export class SimProvider {
     this.inFlight += 1;
     const landed = this.#clock.sleep(landing).then(() => {
       this.inFlight -= 1;
-      return this.#land(key);
+      return this.#land(key, sending);
     });
     if (fault === "reply-lost") return await from.gate(new Promise(() => {}));
     const answer = landed.then(async (result) => {
@@ -97,21 +113,22 @@ export class SimProvider {
     const isFaulty = !this.#calm && this.#chance.isHit(this.#behaviour.faultShare / 4);
     const asked = this.#clock.sleep(this.#chance.between(5, 300)).then(() => {
       if (isFaulty) throw new Error("503 at the lookup");
-      const found = this.applied.find((one) => one.key === key);
-      return found && { id: found.id };
+      return this.applied.filter((one) => one.key === key);
     });
     asked.catch(() => {});
-    return await from.gate(asked);
+    const [found, ...others] = await from.gate(asked);
+    if (others.length > 0) this.onDoubled();
+    return found && { id: found.id };
   }
 
-  #land(key: string): { readonly id: string } | undefined {
+  #land(key: string, sending: Sending): { readonly id: string } | undefined {
     if (this.isDeclined(key)) return undefined;
     const nowMs = this.#clock.monotonicMs();
     const known = this.applied.find(
       (one) => one.key === key && nowMs - one.atMs < this.#behaviour.keyWindowMs,
     );
     if (known !== undefined) return { id: known.id };
-    const applied = { key, id: `ch_${this.applied.length + 1}`, atMs: nowMs };
+    const applied = { key, id: `ch_${this.applied.length + 1}`, atMs: nowMs, sending };
     this.applied.push(applied);
     this.onApplied(key);
     return { id: applied.id };

@@ -35,6 +35,16 @@ import { type SimMessage, SimQueue } from "./sim-queue.ts";
 /** The policy under which the effect of a schedule stands. */
 export type Policy = Recovery<unknown>["kind"];
 
+/** How long one applied charge was on its way. */
+export interface ChargeReport {
+  /** From its sender's last look to its sending. */
+  readonly pausedMs: number;
+  /** From its sender's last look to its landing. */
+  readonly lateMs: number;
+  /** Its sender was killed before it could have asked the provider what had become of it. */
+  readonly isOrphan: boolean;
+}
+
 /** What a schedule was made of and came to. */
 export interface ScheduleReport {
   /** How often the effect was applied at the provider. */
@@ -46,6 +56,8 @@ export interface ScheduleReport {
   /** A pause sat between the last look and the sending, which nothing but the provider can mend. */
   readonly isExcused: boolean;
   readonly alarms: readonly string[];
+  /** Applied charges, in order. */
+  readonly charges: readonly ChargeReport[];
   readonly seen: Readonly<Record<Sight, number>>;
 }
 
@@ -63,9 +75,13 @@ export type Sight =
   | "cancels";
 
 const VISIBILITY_MS = 30_000;
-const TIMEOUT_MS = 5_000;
-const SETTLE_MS = 20_000;
+/** What one attempt at the charge may take. */
+export const TIMEOUT_MS = 5_000;
+/** The latest that a charge lands after its sending. */
+export const SETTLE_MS = 20_000;
 const SKEW_MS = 2_000;
+/** A sender that was paused wakes, its attempt is over, and the provider shows all by then. */
+const LOOKS_WITHIN_MS = 90_000 + TIMEOUT_MS + 2 * SETTLE_MS;
 const WINDOW_MS = 600_000;
 const FAULTS_UNTIL_MS = 240_000;
 const ENDS_BY_MS = 4 * 3_600_000;
@@ -94,6 +110,7 @@ export class LedgerWorld {
   };
   #fault: unknown;
   #isExcused = false;
+  #doubledLooks = 0;
   #unique = 0;
   #key = "";
 
@@ -120,6 +137,10 @@ export class LedgerWorld {
     });
     this.#store.onMade = (write, before, after) =>
       this.#guard(() => this.#judge(write, before, after));
+    // As the service's own lookup does, which shows all that its provider has under the key.
+    this.#provider.onDoubled = () => {
+      this.#doubledLooks += 1;
+    };
     this.#provider.onApplied = (key) => void this.#guard(() => this.#judgeLanding(key));
   }
 
@@ -185,7 +206,13 @@ export class LedgerWorld {
       state: record?.state,
       deliveries: this.#queue.messages.reduce((sum, one) => sum + one.receiveCount, 0),
       isExcused: this.#isExcused,
-      ...{ alarms, seen },
+      alarms: this.#doubledLooks > 0 ? [...alarms, "found-twice"] : alarms,
+      charges: this.#provider.applied.map(({ atMs, sending }) => ({
+        pausedMs: sending.sentAtMs - sending.checkedAtMs,
+        lateMs: atMs - sending.checkedAtMs,
+        isOrphan: sending.from.wasDeadBy(sending.sentAtMs + LOOKS_WITHIN_MS),
+      })),
+      seen,
     };
   }
 
@@ -382,6 +409,7 @@ export class LedgerWorld {
       timeoutMs: TIMEOUT_MS,
       recover: this.#recovery(process),
       run: async ({ key }) => {
+        const checkedAtMs = this.#clock.monotonicMs();
         const isFoul = !this.#isGentle && this.#clock.monotonicMs() < FAULTS_UNTIL_MS;
         if (isFoul && this.#chance.isHit(0.02)) {
           const pausedMs = this.#chance.between(100, 60_000);
@@ -389,7 +417,7 @@ export class LedgerWorld {
           if (pausedMs > TIMEOUT_MS) this.#isExcused = true;
           await process.gate(Promise.resolve());
         }
-        const answer = this.#provider.charge(key, process);
+        const answer = this.#provider.charge(key, process, checkedAtMs);
         // Its answer then waits, until another worker may have taken the effect over.
         if (isFoul && this.#chance.isHit(0.05)) {
           this.#pause(process, this.#chance.between(1_000, 90_000));
