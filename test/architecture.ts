@@ -114,6 +114,7 @@ export const globals: readonly {
       "cli",
       "billing-worker/main.ts",
       "billing-worker/payment/payment-sandbox-main.ts",
+      "billing-worker/payment/sandbox-lock.ts",
       "local-aws/folder-lock.ts",
     ],
   },

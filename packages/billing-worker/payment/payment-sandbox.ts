@@ -59,7 +59,8 @@ const HOST = "127.0.0.1";
  * `GET /_leasehold/charges?invoice=INV-7&tenant=acme` tells how often an invoice was charged, and
  * `PUT /_leasehold/faults` takes a JSON list of rules.
  *
- * @throws PaymentSandboxError when the port is taken, or the file is not one of a payment sandbox
+ * @throws PaymentSandboxError when the port is taken, another sandbox has the file, or it is not one of a
+ * payment sandbox
  */
 export async function startPaymentSandbox(options: PaymentSandboxOptions): Promise<PaymentSandbox> {
   const {

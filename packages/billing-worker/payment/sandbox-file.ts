@@ -12,6 +12,7 @@ import {
 import { dirname } from "node:path";
 import { PaymentSandboxError } from "../errors.ts";
 import type { SandboxChange, SandboxCharge } from "./sandbox-change.ts";
+import { lockSandboxFile } from "./sandbox-lock.ts";
 
 const FORMAT = "leasehold-payment-sandbox";
 const VERSION = 1;
@@ -25,24 +26,42 @@ const NEW_LINE = 0x0a;
  */
 export class SandboxFile {
   readonly #file: number;
+  readonly #unlock: () => void;
 
-  private constructor(file: number) {
+  private constructor(file: number, unlock: () => void) {
     this.#file = file;
+    this.#unlock = unlock;
   }
 
   /**
    * Opens or creates the file and hands out what is in it, oldest first. A last line that a crash
    * cut off was never answered, and is removed.
    *
-   * @throws PaymentSandboxError when it is a file of something else, or damaged before its last line
+   * @throws PaymentSandboxError when another provider has it, it is a file of something else, or it is
+   * damaged before its last line
    */
   static open(path: string, hear: (change: SandboxChange) => void): SandboxFile {
     mkdirSync(dirname(path), { recursive: true });
+    // Before the first look: the last line of a provider at work may be half written, and not be torn.
+    const unlock = lockSandboxFile(path);
+    try {
+      return SandboxFile.#openLocked(path, unlock, hear);
+    } catch (error) {
+      unlock();
+      throw error;
+    }
+  }
+
+  static #openLocked(
+    path: string,
+    unlock: () => void,
+    hear: (change: SandboxChange) => void,
+  ): SandboxFile {
     const bytes = readIfThere(path);
     const { changes, wholeBytes } = readLines(path, bytes);
     const file = openSync(path, "a");
     if (wholeBytes < bytes.length) ftruncateSync(file, wholeBytes);
-    const opened = new SandboxFile(file);
+    const opened = new SandboxFile(file, unlock);
     if (wholeBytes === 0) opened.#write(HEAD);
     for (const change of changes) hear(change);
     return opened;
@@ -55,6 +74,7 @@ export class SandboxFile {
 
   close(): void {
     closeSync(this.#file);
+    this.#unlock();
   }
 
   #write(line: string): void {

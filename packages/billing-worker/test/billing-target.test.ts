@@ -43,7 +43,7 @@ describe("target", () => {
     expect(payments).toEqual({ secretKey: "sk_test_local", endpoint: companion.endpoint });
     const answer = await fetch(`${companion.endpoint}/_leasehold/charges`);
     expect(await answer.json()).toEqual({ count: 0, charges: [] });
-    expect(await readdir(folder)).toEqual(["payments.jsonl"]);
+    expect(await readdir(folder)).toEqual(["payments.jsonl", "payments.jsonl.lock"]);
   });
 
   test("names a program that is there", () => {

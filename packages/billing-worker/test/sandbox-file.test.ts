@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -109,6 +118,39 @@ describe("the sandbox's file", () => {
     await expect(startPaymentSandbox({ file })).rejects.toThrow(
       `line 2 of ${file} is not a list of changes: the file is damaged`,
     );
+  });
+
+  test("is for one sandbox at a time, in this process and in others, and free after a close", async () => {
+    const file = temporaryFile();
+    const first = await startPaymentSandbox({ file });
+    await plainStripe(first.endpoint).paymentIntents.create(parameters);
+    // As it looks while a line is being written: no other may take that for a torn one.
+    appendFileSync(file, "[");
+    const message = `${file} is in use by process ${process.pid}: stop it or name another file`;
+
+    await expect(startPaymentSandbox({ file })).rejects.toMatchObject({
+      message: expect.stringContaining(message),
+    });
+    expect(await runProgram("--file", file)).toEqual({
+      code: 2,
+      said: expect.stringContaining(message),
+    });
+    expect(readFileSync(file, "utf8").endsWith("\n[")).toBe(true);
+
+    await first.close();
+    const second = await startPaymentSandbox({ file });
+    onTestFinished(() => second.close());
+    expect(second.charges).toHaveLength(1);
+  });
+
+  test("is let go when it cannot be opened", async () => {
+    const file = temporaryFile();
+    writeFileSync(file, "hello\n");
+    await expect(startPaymentSandbox({ file })).rejects.toThrow("is not a file of this");
+    rmSync(file);
+    const sandbox = await startPaymentSandbox({ file });
+    await sandbox.close();
+    expect(readdirSync(dirname(file))).toEqual([basename(file)]);
   });
 
   test("may be missing for a reader", () => {
