@@ -17,6 +17,7 @@ import { CommandMisusedError, LedgerCommandError } from "./errors.ts";
 import { recordFields } from "./ledger-fields.ts";
 import type { JobFlags, LedgerFlags, WordFlags } from "./ledger-flags.ts";
 import { parkedLines, recordLines, showIdentity } from "./ledger-text.ts";
+import { loadLocalTarget } from "./load-target.ts";
 import { openMessageStore } from "./message-store.ts";
 import { sendStoredMessage } from "./stored-message.ts";
 
@@ -38,6 +39,8 @@ export interface LedgerDesk {
   readonly send: (message: MessageCopy) => Promise<void>;
   /** Where messages lie that were too big for a record. */
   readonly results?: ResultStore;
+  /** How long the contract keeps the record of a job that has ended. */
+  readonly retentionMs?: number;
   readonly host: Pick<CommandHost, "clock" | "output">;
   /** Name of whoever sits here. */
   readonly user: () => string;
@@ -45,7 +48,9 @@ export interface LedgerDesk {
 
 /** Runs one ledger command and returns its exit code. */
 export async function runLedger(flags: LedgerFlags, host: CommandHost): Promise<number> {
-  const tableName = flags.table ?? host.environment["LEASEHOLD_LEDGER_TABLE"] ?? "";
+  const contract = await contractOf(flags);
+  const tableName =
+    flags.table ?? contract?.tableName ?? host.environment["LEASEHOLD_LEDGER_TABLE"] ?? "";
   if (tableName === "") {
     throw new CommandMisusedError(
       "no table is named: give --table or set LEASEHOLD_LEDGER_TABLE, for example to " +
@@ -57,13 +62,33 @@ export async function runLedger(flags: LedgerFlags, host: CommandHost): Promise<
     const store = new DynamodbLedgerStore({ client: aws.dynamodb, tableName, clock: host.clock });
     const send = (message: MessageCopy) => sendStoredMessage(aws.sqs, aws.sqsPlace, message);
     const results = flags.action === "resolve" ? await openMessageStore(flags, aws) : undefined;
-    const desk = { store, send, host, user: userName };
-    return await serveLedger(flags, results === undefined ? desk : { ...desk, results });
+    const { retentionMs } = contract ?? {};
+    return await serveLedger(flags, {
+      ...{ store, send, host, user: userName },
+      ...(results !== undefined && { results }),
+      ...(retentionMs !== undefined && { retentionMs }),
+    });
   } catch (error) {
     throw explain(error, tableName, aws);
   } finally {
     aws.close();
   }
+}
+
+/** What the service's contract says of its ledger, where a service is named. */
+async function contractOf(
+  flags: LedgerFlags,
+): Promise<{ readonly tableName: string; readonly retentionMs: number } | undefined> {
+  if (flags.action !== "cancel" || flags.target === undefined) return undefined;
+  const { contract, name } = await loadLocalTarget(flags.target);
+  const { ledger } = contract();
+  if (ledger.kind === "dynamodb") {
+    return { tableName: ledger.tableName, retentionMs: ledger.doneRetentionMs };
+  }
+  throw new CommandMisusedError(
+    `${name} has no ledger in DynamoDB, its contract's ledger.kind is ${ledger.kind}: ` +
+      "name another --target",
+  );
 }
 
 /** The command itself, whatever the ledger is kept in. */
@@ -157,7 +182,7 @@ async function cancel(flags: FlagsOf<"cancel">, desk: LedgerDesk): Promise<numbe
   const job = identityOf(flags);
   const by = byWhom(flags, desk);
   const isKnown = (await store.read(job)) !== undefined;
-  const retentionMs = (flags.keepDays ?? RETENTION_DAYS) * DAY_MS;
+  const retentionMs = desk.retentionMs ?? (flags.keepDays ?? RETENTION_DAYS) * DAY_MS;
   const parts = { store, clock: host.clock, retentionMs };
   const cancelled = await cancelJob(parts, job, `${by}: ${flags.reason}`);
   const open = cancelled.kind === "cancelled" ? cancelled.openEffects : [];

@@ -57,6 +57,8 @@ export type LedgerFlags =
         readonly action: "cancel";
         /** How long its record is kept. */
         readonly keepDays?: number;
+        /** The service, whose contract says how long. */
+        readonly target?: string;
       });
 
 type Run = (flags: LedgerFlags) => Promise<void>;
@@ -115,11 +117,13 @@ export function addLedger(program: Command, run: Run): void {
     });
   addPlace(addWord(addJob(ledger.command("cancel"))))
     .description("nothing more of a job is started; what is under way is still recorded")
-    .option(
-      "--keep-days <n>",
-      "how long its record is kept: the contract's ledger.doneRetentionMs (default: 35)",
-      days,
+    .addOption(
+      new Option(
+        "--target <file>",
+        "the service, as in `local`: its contract says how long the record is kept, and the table",
+      ).conflicts("keepDays"),
     )
+    .option("--keep-days <n>", "how long, without --target (default: 35)", days)
     .action((flags) => run({ action: "cancel", ...flags }));
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -23,6 +23,17 @@ async function bucketOver(folder: string) {
   });
   const { port } = server.address() as AddressInfo;
   return { endpoint: `http://127.0.0.1:${port}`, asked };
+}
+
+/** A service as a file, of which only the contract matters. */
+async function writeTarget(contract: Readonly<Record<string, unknown>>) {
+  const folder = await mkdtemp(join(tmpdir(), "leasehold-target-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const text = `const none = () => ({});
+    export const target = { name: "mailer", command: ["/srv/mailer.js"], tables: [],
+      contract: () => (${JSON.stringify(contract)}), environment: none, sampleJobs: none };`;
+  await writeFile(join(folder, "target.mjs"), text);
+  return join(folder, "target.mjs");
 }
 
 const INV_7 = ["--tenant", "acme", "--type", "payment.capture", "--job", "inv-7"];
@@ -346,6 +357,34 @@ describe("ledger cancel", () => {
     });
     const { expiresAtMs = 0 } = (await store.read(identity("inv-7"))) ?? {};
     expect(expiresAtMs).toBe(Math.ceil(clock.wallMs() / 1_000 + 90 * 86_400) * 1_000);
+  });
+
+  test("keeps the record for as long as the contract of its service says, in the table of that", async () => {
+    const { run, store, clock } = await startLedgerSite();
+    const days90 = 90 * 86_400_000;
+    const ledger = { kind: "dynamodb", tableName: TABLE, doneRetentionMs: days90 };
+    const target = await writeTarget({ ledger });
+
+    expect(await run(["cancel", ...INV_7, ...WORD, "--target", target])).toMatchObject({
+      exitCode: 0,
+    });
+
+    const { expiresAtMs = 0 } = (await store.read(identity("inv-7"))) ?? {};
+    expect(expiresAtMs).toBe(Math.ceil(clock.wallMs() / 1_000 + 90 * 86_400) * 1_000);
+  });
+
+  test("refuses a service without a ledger, and two words about the keeping", async () => {
+    const { run, store } = await startLedgerSite();
+    const target = await writeTarget({ ledger: { kind: "none" } });
+    const line = ["cancel", ...INV_7, ...WORD, "--target", target];
+
+    expect((await run(line)).error?.message).toBe(
+      "mailer has no ledger in DynamoDB, its contract's ledger.kind is none: name another --target",
+    );
+    expect((await run([...line, "--keep-days", "90"])).error?.message).toContain(
+      "'--target <file>' cannot be used with option '--keep-days <n>'",
+    );
+    expect(await store.read(identity("inv-7"))).toBeUndefined();
   });
 
   test("fails for a job that is done", async () => {

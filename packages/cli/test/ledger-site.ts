@@ -128,7 +128,8 @@ export async function startLedgerSite({ results }: { readonly results?: ResultSt
       },
       "1.2.3",
     );
-    const table = line.includes("--table") ? [] : ["--table", TABLE];
+    const hasTable = line.includes("--table") || line.includes("--target");
+    const table = hasTable ? [] : ["--table", TABLE];
     const args = ["ledger", ...line, ...table];
     const error = await program.parseAsync(args, { from: "user" }).then(
       () => undefined,
