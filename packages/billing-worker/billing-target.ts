@@ -9,6 +9,8 @@ import { type SampleJob, type SampleRequest, sampleJobs } from "./sample-jobs.ts
 /** What is fixed for one session. */
 export interface BillingSession {
   readonly preset?: PresetName;
+  /** For what the ledger keeps beside its table. */
+  readonly folder: string;
   readonly receiptsFolder: string;
   readonly adminPort: number;
   readonly renderMs?: number;
@@ -44,6 +46,9 @@ export interface BillingTarget {
 /** Every charge of the sessions in one folder. */
 const CHARGES_FILE = "payments.jsonl";
 
+/** Results and parked messages of one session's jobs that are too big for a record. */
+const LEDGER_FOLDER = "ledger-kept";
+
 /** Short waits: nobody on a laptop likes to watch a long poll end. */
 const LOCAL_PRESET: PresetName = "drill";
 
@@ -76,10 +81,11 @@ async function startCompanion({ folder }: { readonly folder: string }): Promise<
 }
 
 function environment(session: BillingSession): Readonly<Record<string, string>> {
-  const { preset = LOCAL_PRESET, receiptsFolder, adminPort, renderMs, logLevel } = session;
+  const { preset = LOCAL_PRESET, folder, receiptsFolder, adminPort, renderMs, logLevel } = session;
   return {
     BILLING_PRESET: preset,
     BILLING_ENVIRONMENT: "local",
+    BILLING_LEDGER_DIR: join(folder, LEDGER_FOLDER),
     BILLING_RECEIPTS_DIR: receiptsFolder,
     BILLING_ADMIN_PORT: String(adminPort),
     LOG_LEVEL: logLevel,

@@ -2,6 +2,7 @@
 
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { systemClock } from "@leasehold/clock";
+import { folderPayloadStore } from "@leasehold/job";
 import type { WorkerProcessParts } from "leasehold";
 import type { AwsConfig, BillingConfig } from "./config.ts";
 import { invoicesTable } from "./contract.ts";
@@ -17,7 +18,7 @@ const REQUEST_TIMEOUT_MS = 2_000;
 
 /** Everything that runs this service as a process; nothing is asked of AWS yet. */
 export async function billingWorker(config: BillingConfig): Promise<WorkerProcessParts> {
-  const { contract, aws, admin, version, extender, ecsAgentUri } = config;
+  const { contract, aws, admin, version, extender, ecsAgentUri, ledgerFolder } = config;
   const dynamoDb = dynamoDbClient(aws);
   const invoices = new DynamoDbInvoiceStore(dynamoDb, invoicesTable.tableName);
   const receipts = new FolderReceiptStore(config.receiptsFolder);
@@ -31,6 +32,7 @@ export async function billingWorker(config: BillingConfig): Promise<WorkerProces
     ...{ contract, admin, version, extender },
     ledger: {
       ...{ kind: "dynamodb", client: dynamoDb, environment: config.environment },
+      ...(ledgerFolder === undefined ? {} : { results: folderPayloadStore(ledgerFolder) }),
       options: { restoredAtMs: config.ledgerRestoredAtMs ?? 0 },
     },
     jobs: billingJobs({ invoices, receipts, renderPool, payments }),

@@ -28,6 +28,11 @@ export interface BillingConfig {
    * the restore may have erased waits for an operator.
    */
   readonly ledgerRestoredAtMs?: number;
+  /**
+   * Where results and parked messages go that are too big for a ledger record: a folder that all workers
+   * share. Without it such a result is dropped, and a job with such a message cannot be parked. Absolute.
+   */
+  readonly ledgerFolder?: string;
   /** Absolute. */
   readonly receiptsFolder: string;
   readonly renderThreads: number;
@@ -77,6 +82,7 @@ const LONGEST_TRIAL_MS = 3_600_000;
 export function readConfig(environment: Environment = process.env): BillingConfig {
   const reader = new EnvironmentReader(environment);
   const ecsAgentUri = reader.address("ECS_AGENT_URI");
+  const ledgerFolder = reader.optional("BILLING_LEDGER_DIR");
   const ledgerRestoredAtMs = reader.moment("BILLING_LEDGER_RESTORED_AT");
   const config = {
     contract: readContract(reader),
@@ -89,6 +95,7 @@ export function readConfig(environment: Environment = process.env): BillingConfi
     extender: reader.word("BILLING_EXTENDER", "thread", ["thread", "inline"]),
     payments: readPayments(reader),
     environment: reader.optional("BILLING_ENVIRONMENT") ?? "production",
+    ...(ledgerFolder === undefined ? {} : { ledgerFolder: resolve(ledgerFolder) }),
     ...(ledgerRestoredAtMs === undefined ? {} : { ledgerRestoredAtMs }),
     admin: readAdmin(reader),
     ...(ecsAgentUri === undefined ? {} : { ecsAgentUri }),

@@ -87,6 +87,7 @@ async function runIn(run: LocalRun): Promise<number> {
     ...(companion === undefined ? {} : { [`${companion.name}_endpoint`]: companion.endpoint }),
   });
   const own = target.environment({
+    folder: folder.path,
     receiptsFolder: folder.receipts,
     adminPort,
     logLevel: "debug",

@@ -7,6 +7,8 @@ import type { TableDefinition } from "@leasehold/local-aws";
 interface LocalSession {
   /** As chosen by `--preset`; the service's own choice when absent. */
   readonly preset?: PresetName;
+  /** For what the service keeps; it exists, and with `--data` the next session finds it as it was left. */
+  readonly folder: string;
   /** Folder for what the jobs produce; it exists. */
   readonly receiptsFolder: string;
   /** Port of the worker's admin server; 0 is any free one. */

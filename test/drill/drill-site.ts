@@ -52,6 +52,7 @@ export function openBillingSite(renderMs?: number): Promise<DrillSite> {
     const companion = await billing.startCompanion({ folder: join(folder, "payments") });
     const environment = billing.environment({
       preset: drillPreset,
+      folder,
       receiptsFolder: folder,
       adminPort: 0,
       logLevel: "debug",

@@ -6,7 +6,12 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { target } from "../billing-target.ts";
 import { readConfig } from "../config.ts";
 
-const session = { receiptsFolder: "/tmp/receipts", adminPort: 0, logLevel: "debug" } as const;
+const session = {
+  folder: "/tmp/session",
+  receiptsFolder: "/tmp/receipts",
+  adminPort: 0,
+  logLevel: "debug",
+} as const;
 
 describe("target", () => {
   test("makes an environment that the worker takes, with the contract that it promised", () => {
@@ -16,6 +21,7 @@ describe("target", () => {
     const config = readConfig({ ...environment, ...others });
 
     expect(config).toMatchObject({
+      ledgerFolder: "/tmp/session/ledger-kept",
       receiptsFolder: "/tmp/receipts",
       renderAtLeastMs: 900,
       renderThreads: 8,

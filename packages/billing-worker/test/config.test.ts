@@ -47,6 +47,7 @@ describe("readConfig", () => {
       BILLING_ADMIN_HOST: "0.0.0.0",
       BILLING_ADMIN_PORT: "0",
       BILLING_ENVIRONMENT: "staging",
+      BILLING_LEDGER_DIR: "/var/ledger",
       BILLING_LEDGER_RESTORED_AT: "2026-01-31T09:30:00+01:00",
       BILLING_VERSION: "2026.1",
       ECS_AGENT_URI: "http://169.254.170.2/api/0f9e",
@@ -65,6 +66,7 @@ describe("readConfig", () => {
       ecsAgentUri: "http://169.254.170.2/api/0f9e",
       logLevel: "debug",
       environment: "staging",
+      ledgerFolder: "/var/ledger",
       ledgerRestoredAtMs: Date.UTC(2026, 0, 31, 8, 30),
       version: "2026.1",
     });
