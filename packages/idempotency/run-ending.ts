@@ -72,7 +72,11 @@ export class RunEnding {
     });
     const { writePatienceMs, effectMarginMs } = session.parts.options;
     const leaseMs = session.request.surroundings?.leaseRemainingMs() ?? 0;
-    return await this.#write(write, Math.max(writePatienceMs, leaseMs - effectMarginMs));
+    const answer = await this.#write(write, Math.max(writePatienceMs, leaseMs - effectMarginMs));
+    const isDown = answer.kind === "stopped" && answer.outcome.kind === "store-down";
+    // An ending that nobody recorded would count as the death of this worker, which lives.
+    if (isDown) session.parts.keep(this.#record("uncounted"));
+    return answer;
   }
 
   async #unsettled(): Promise<EndAnswer> {

@@ -1,4 +1,10 @@
-import type { JobSender } from "@leasehold/job";
+import {
+  type JobSender,
+  parseJobId,
+  parseJobType,
+  parseTenantId,
+  writeEnvelope,
+} from "@leasehold/job";
 import { describe, expect, test } from "vitest";
 import { charge, type LedgerWorld, openLedgerWorld } from "./ledger-world.ts";
 
@@ -53,6 +59,48 @@ describe("a child job", () => {
       });
     },
   );
+
+  test("that is sent twice has its effects once, and is on the queue before its parent is off it", async () => {
+    const CHILD = 100;
+    const started: number[] = [];
+    const left: string[] = [];
+    const world: LedgerWorld = await openLedgerWorld({
+      sender: {
+        sendJob: async ({ tenantId, jobId, type, payload }) => {
+          const createdAtMs = world.clock.wallMs();
+          const jobType = parseJobType(type);
+          const { body, attributes } = writeEnvelope({
+            ...{ tenantId: parseTenantId(tenantId), jobId: parseJobId(jobId) },
+            ...{ jobType, payload, createdAtMs },
+          });
+          left.push("child sent");
+          return { jobId, messageId: await world.queue.send({ body, attributes }) };
+        },
+      },
+      handler: async ({ payload }, { once, send }) => {
+        started.push(payload.n);
+        await once("charge", {}, { ...charge(world), last: payload.n === CHILD });
+        if (payload.n === CHILD) return;
+        await send("receipt", { type: "test.work", payload: { n: CHILD } });
+      },
+    });
+    world.worker.onEvent(({ kind }) => {
+      if (kind === "lease.acked") left.push("acked");
+    });
+    world.store.isDown = (write) => write?.name === "finish";
+    await world.send();
+    await world.clock.advance(70_000);
+    world.store.isDown = () => false;
+    await world.clock.advance(120_000);
+
+    expect(started.filter((n) => n === 1).length).toBeGreaterThan(1);
+    expect(started.filter((n) => n === CHILD).length).toBeGreaterThan(1);
+    expect(world.charges).toHaveLength(2);
+    expect(left[0]).toBe("child sent");
+    expect(world.queue.counts()).toEqual({
+      ...{ visible: 0, inFlight: 0, delayed: 0, deadLettered: 0 },
+    });
+  });
 
   test("has the same identity however often its parent sends it", async () => {
     const { world, sent } = await setup();

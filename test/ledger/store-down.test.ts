@@ -61,6 +61,24 @@ describe("a store that does not answer", () => {
     expect(world.queue.counts()).toEqual(NOTHING_LEFT);
   });
 
+  test("at the end of a job, however often, is not taken for the death of its worker", async () => {
+    const world: LedgerWorld = await openLedgerWorld({
+      handler: (_, { once }) => once("charge", {}, charge(world)),
+    });
+    world.store.isDown = (write) => write?.name === "finish";
+    await world.send();
+    await world.clock.advance(180_000);
+    expect(world.heard("job.started").length).toBeGreaterThan(5);
+    expect(world.heard("lease.dead-lettered")).toEqual([]);
+    const { starts = 0, endings = 0 } = (await world.store.recordOf(1)) ?? {};
+    // One is under way.
+    expect([starts, starts - endings]).toEqual([6, 1]);
+    world.store.isDown = () => false;
+    await world.clock.advance(120_000);
+    expect(await world.store.recordOf(1)).toMatchObject({ state: "done", failures: 0 });
+    expect([world.charges.length, world.queue.counts()]).toEqual([1, NOTHING_LEFT]);
+  });
+
   test("after an effect holds a drain no longer than its flush deadline, and is told of at the end", async () => {
     const world: LedgerWorld = await openLedgerWorld({
       handler: (_, { once }) => once("charge", {}, charge(world)),
