@@ -20,7 +20,7 @@ export const idempotencyCases: readonly FieldCase[] = [
     test: "is not run again after an exception, but by its policy",
     break: {
       file: "packages/idempotency/effect-attempt.ts",
-      find: '  } else if ((await markUnknown(session, attempt))?.kind === "refused") {',
+      find: '  } else if ((await markUnknown(session, attempt))?.kind !== "applied") {',
       replace: "  } else if ((await notSent(session, attempt)) === null) {",
     },
   },

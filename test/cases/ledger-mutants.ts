@@ -75,10 +75,10 @@ export const ledgerMutants: readonly LedgerMutant[] = [
     caughtBy: schedules,
     break: {
       file: "packages/idempotency/run-ending.ts",
-      find: "return await this.#write(write, Math.max(writePatienceMs, leaseMs - effectMarginMs));",
+      find: "answer = await this.#write(write, Math.max(writePatienceMs, leaseMs - effectMarginMs));",
       replace:
-        "void this.#write(write, Math.max(writePatienceMs, leaseMs - effectMarginMs));\n" +
-        '    return { kind: "recorded" };',
+        'answer = { kind: "recorded" } as EndAnswer;\n' +
+        "    void this.#write(write, Math.max(writePatienceMs, leaseMs - effectMarginMs));",
     },
   },
   {

@@ -108,7 +108,7 @@ export class SimProcess implements Clock {
 
   /** Stands still with its whole machine: its monotonic clock does not notice, its wall clock does. */
   suspend(durationMs: number): void {
-    if (this.#isDead || this.#waiting !== undefined) return;
+    if (this.isDead || this.#waiting !== undefined) return;
     this.pause(durationMs);
     // Nothing of it runs until then, so nobody sees the clock stand still too early.
     this.#suspendedMs += durationMs;
