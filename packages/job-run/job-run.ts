@@ -82,7 +82,8 @@ export class JobRun {
     this.#hasIgnoredAbort = this.#phase === "running";
     if (this.ignoredAbort) this.#work?.tellIgnored();
     const outcome = this.started ? "interrupted" : "unstarted";
-    const overClass = this.#phase === "recording" ? "ended" : "unstarted";
+    // Also between two tries in place: the handler of the last one has ended.
+    const overClass = this.started || this.#phase === "recording" ? "ended" : "unstarted";
     const releaseClass = this.ignoredAbort ? "ignored-abort" : overClass;
     this.#work?.context.close();
     this.#worked.resolve();

@@ -39,8 +39,12 @@ async function setup(
   const { maxHoldMs = 43_200_000, second = {}, ...more } = changes;
   const clock = new ManualClock();
   const queue = await modelLeaseQueue({ clock, name: "jobs.fifo" });
+  const released: string[] = [];
   const source = openLeaseSource({
-    ...{ queue, clock, onEvent: () => {}, random: () => 0.5 },
+    ...{ queue, clock, random: () => 0.5 },
+    onEvent: (event) => {
+      if (event.kind === "lease.released") released.push(event.class);
+    },
     options: { maxHoldMs },
   });
   for (const jobId of ["job-1", "job-2"]) {
@@ -86,7 +90,7 @@ async function setup(
     queue.calls
       .filter(({ kind }) => kind === "changeVisibility")
       .map(({ visibilityTimeoutsMs }) => visibilityTimeoutsMs);
-  return { clock, queue, lease, next, run, attempts, events, draining, visibilities };
+  return { clock, queue, lease, next, run, attempts, events, released, draining, visibilities };
 }
 
 const fail = () => Promise.reject(new Error("fails"));
@@ -201,13 +205,15 @@ describe("a run that fails on a FIFO queue", () => {
   });
 
   test("is no handler that ignores its abort while it waits", async () => {
-    const { clock, run, lease, events } = await setup(fail);
+    const { clock, run, lease, events, released } = await setup(fail);
     const one = run(lease);
     await clock.advance(100);
     one.abandon(5_000);
     await clock.advance(100);
     expect(await one.ended).toMatchObject({ settled: { kind: "confirmed" } });
     expect(one.ignoredAbort).toBe(false);
+    // What waits behind it in its group was never begun, and goes back first.
+    expect(released).toEqual(["unstarted", "ended"]);
     expect(events.map(({ kind }) => kind)).toEqual(["job.started", "job.ended"]);
   });
 });
