@@ -154,6 +154,60 @@ const ofLeases: readonly FleetMutant[] = [
       replace: "return isCut ? endings : endings;",
     },
   },
+  {
+    mutant: "a drain that never exits",
+    profile: "deploys",
+    break: {
+      file: "packages/worker/drain-plan.ts",
+      find: 'return !left.unflushed || isOver ? "exited" : undefined;',
+      replace: "return undefined;",
+    },
+  },
+  {
+    mutant: "a drain with no deadline",
+    profile: "deploys",
+    break: {
+      file: "packages/worker/drain-plan.ts",
+      find: "return deadlines.drainByMs;\n    case",
+      replace: "return deadlines.killAtMs + 60_000;\n    case",
+    },
+  },
+  {
+    mutant: "a drain that does not tell its handlers",
+    profile: "deploys",
+    break: {
+      file: "packages/worker/drain.ts",
+      find: "    draining.abort();\n",
+      replace: "    void draining;\n",
+    },
+  },
+  {
+    mutant: "a drain shows work to others whose handler is at it",
+    profile: "deploys",
+    break: {
+      file: "packages/worker/drain-plan.ts",
+      find: "return wholeSeconds(exitByMs - nowMs) + SECOND_MS;",
+      replace: "return 0 * exitByMs;",
+    },
+  },
+  {
+    mutant: "a drain exits 75 where handlers ignored their abort",
+    profile: "deploys",
+    break: {
+      file: "packages/worker/shutdown-report.ts",
+      find: "return { exitCode: 76,",
+      replace: "return { exitCode: 75,",
+    },
+  },
+  {
+    mutant: "a drain exits as if nothing was left to lapse",
+    profile: "harsh",
+    break: {
+      file: "packages/worker/shutdown-report.ts",
+      find: "if (lapsing > 0) {",
+      replace: "if (lapsing > 1_000) {",
+    },
+  },
 ];
 
 /** Those of the ledger that show under replay, through whole workers. */

@@ -5,6 +5,7 @@ import type { LeaseRef } from "@leasehold/lease";
 import type { ShutdownReport, WorkerEvent } from "@leasehold/worker";
 import type { ModelCall } from "../support/model-lease-queue.ts";
 import { judgeWrite } from "../support/sim/ledger-rules.ts";
+import { DrainWatch } from "./drain-watch.ts";
 import type { History, JobPlan } from "./history.ts";
 import { LeaseWatch } from "./lease-watch.ts";
 import { wordFor } from "./sighting.ts";
@@ -17,6 +18,8 @@ export interface LiveHandler {
   /** Its own process cannot stop it now: it is dead, stands still, or is blocked. */
   readonly isBeyondReach: () => boolean;
   readonly signal: AbortSignal;
+  /** The hint of its drain. */
+  readonly draining: AbortSignal;
 }
 
 /** What the judge can look at. */
@@ -41,6 +44,7 @@ export class Judge {
   readonly #parts: JudgeParts;
   readonly #seen = new Map<string, number>();
   readonly #leases: LeaseWatch;
+  readonly #drains: DrainWatch;
   readonly #live = new Set<LiveHandler>();
   readonly #doubles = new Set<string>();
   /** Since when, by worker. */
@@ -58,6 +62,7 @@ export class Judge {
   constructor(parts: JudgeParts) {
     this.#parts = parts;
     this.#leases = new LeaseWatch(parts.nowMs, parts.history.visibilityMs);
+    this.#drains = new DrainWatch(parts.history, parts.nowMs, (id) => this.#name(id));
   }
 
   /** How often each thing was seen. */
@@ -111,6 +116,16 @@ export class Judge {
     }
   }
 
+  /** A worker is still there although its grace is over. */
+  overstayed(worker: string): void {
+    for (const rule of this.#drains.overstayed()) this.#broken(worker, rule);
+  }
+
+  /** The history could not be played to its end. */
+  brokeDown({ message }: Error): void {
+    this.#broken("the fleet", `breaks down: ${message}`);
+  }
+
   /** A call leaves a worker. */
   called(worker: string, call: ModelCall): void {
     if (call.kind === "receive" && this.#draining.has(worker)) {
@@ -124,6 +139,7 @@ export class Judge {
 
   hear(worker: string, event: WorkerEvent): void {
     this.saw(wordFor(event));
+    for (const rule of this.#drains.hear(worker, event, this.#live)) this.#broken(worker, rule);
     switch (event.kind) {
       case "drain.started":
         this.#draining.set(worker, this.#parts.nowMs());
@@ -217,6 +233,7 @@ export class Judge {
 
   exited(worker: string, report: ShutdownReport): void {
     this.saw(`exit ${report.exitCode}`);
+    for (const rule of this.#drains.exited(worker, report)) this.#broken(worker, rule);
     const { exitCode, unfinished, totals } = report;
     // What was never started is given back at no cost; a poll that is left is told of, and is no work.
     const isClean = unfinished.every(({ started }) => !started);

@@ -94,7 +94,19 @@ class World {
     });
   }
 
+  /** One that breaks down is told like any other violation, with what was seen until then. */
   async play(): Promise<Outcome> {
+    try {
+      await this.#playOut();
+    } catch (error) {
+      this.#judge.brokeDown(error as Error);
+    }
+    this.#account.close();
+    const { violations, seen } = this.#judge;
+    return { violations, seen, trace: this.#trace.lines };
+  }
+
+  async #playOut(): Promise<void> {
     const { incidents, jobs, calmAtMs, places } = this.#history;
     this.#queue = await this.#openQueue();
     for (const job of jobs) this.#clock.schedule(job.sentAtMs, () => void this.#send(job));
@@ -116,11 +128,11 @@ class World {
     this.#isOver = true;
     for (const worker of this.#places) worker?.signal();
     await this.#run(this.#clock.monotonicMs() + 4 * GRACE_MS);
+    for (const worker of this.#places) {
+      if (worker?.process.isDead === false) this.#judge.overstayed(worker.process.name);
+    }
     if (this.#judge.violations.length === 0)
       await this.#judge.close(left, await this.#deadLetters());
-    this.#account.close();
-    const { violations, seen } = this.#judge;
-    return { violations, seen, trace: this.#trace.lines };
   }
 
   /** Moves time on; a tick at the end keeps the clock going when nothing else is due. */
@@ -287,6 +299,7 @@ class World {
     if (isLate && !worker.process.isDead) {
       this.#judge.saw("killed by the platform");
       this.#trace.note(worker.process.name, "is killed by the platform");
+      this.#judge.overstayed(worker.process.name);
       this.#kill(worker);
     }
     await this.#clock.sleep(RESTART_MS);
@@ -319,6 +332,7 @@ class World {
     this.#runs.set(n, run);
     const ended = this.#judge.started({
       ...{ worker: process.name, messageId: this.#judge.messageOf(job), signal: context.signal },
+      draining: context.draining,
       isBeyondReach: () => !process.isRunning || process.isDrowsy(NOTICED_WITHIN_MS),
     });
     try {

@@ -9,6 +9,8 @@ interface Timer {
   isCancelled: boolean;
 }
 
+/** More timers than that at one moment mean that somebody sets them again and again. */
+const MOST_AT_ONCE = 20_000;
 const START_WALL_MS = Date.UTC(2026, 0, 1);
 
 /** Nothing here uses ports or `setImmediate`, so one turn lets every promise chain come to rest. */
@@ -40,13 +42,19 @@ export class SimClock implements Clock {
     return sleepOn(this, durationMs, signal);
   }
 
-  /** Runs everything until the time comes, nothing is left, or `isOver` says so. */
+  /**
+   * Runs everything until the time comes, nothing is left, or `isOver` says so.
+   * @throws Error when time stands still, because timers are set for now without end
+   */
   async runUntil(untilMs: number, isOver: () => boolean): Promise<void> {
     await turn();
+    let atOnce = 0;
     while (!isOver()) {
       const timer = this.#pop();
       if (timer === undefined || timer.dueAtMs > untilMs) return;
       if (timer.isCancelled) continue;
+      atOnce = timer.dueAtMs > this.#nowMs ? 0 : atOnce + 1;
+      if (atOnce > MOST_AT_ONCE) throw new Error(`time stands still at ${this.#nowMs} ms`);
       this.#nowMs = Math.max(this.#nowMs, timer.dueAtMs);
       timer.run();
       await turn();
