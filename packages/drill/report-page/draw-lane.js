@@ -1,0 +1,256 @@
+/** Draws one lane: when its process lived, the bands of its drain, its leases, effects and lines. */
+
+import { leaseWords } from "./details.js";
+import { svg } from "./element.js";
+import { placeLabels } from "./lanes.js";
+import { classOf, endingLetter, lineSign, MARKS, markSign } from "./shapes.js";
+
+/** @import { Keyed, Lane, LaneLease } from "./lanes.js" */
+/** @import { TimelineEffect, TimelineLine, TimelinePhase } from "../timeline.ts" */
+/** @typedef {{ width: number, endMs: number, xOf: (atMs: number) => number }} View */
+/** @typedef {{ key: string, x: number, text: string, kind?: TimelineLine["kind"], width: number }} Label */
+
+const BAR_PX = 12;
+const BAR_ROW_PX = 17;
+const MARK_ROW_PX = 10;
+const LABEL_ROW_PX = 16;
+const MOST_LABEL_ROWS = 4;
+/** About the width of a letter at the labels' size; a label that is a little too wide does no harm. */
+const LETTER_PX = 6.2;
+const LONGEST_LABEL = 44;
+const LEAST_BAR_PX = 3;
+const LEAST_HIT_PX = 9;
+const LETTER_ROOM_PX = 15;
+const MARKS_ROOM_PX = 26;
+
+/**
+ * @param {Lane} lane
+ * @param {View} view
+ * @returns {SVGElement}
+ */
+export function drawLane(lane, view) {
+  const labels = labelsOf(lane, view);
+  const rows = placeLabels(labels, MOST_LABEL_ROWS);
+  const top = (Math.max(-1, ...rows) + 1) * LABEL_ROW_PX + 5;
+  const rowPx = lane.leases.some(({ marks }) => marks.length > 0)
+    ? BAR_ROW_PX + MARK_ROW_PX
+    : BAR_ROW_PX;
+  const strayTop = top + Math.max(1, lane.rows) * rowPx;
+  const height = strayTop + (lane.strays.length > 0 ? BAR_ROW_PX : 0) + 3;
+  return svg(
+    "svg",
+    { class: "lane-picture", width: view.width, height, role: "group", "aria-label": lane.name },
+    ...lifeOf(lane, view, height),
+    ...lane.phases.map((phase) => band(phase, view, height)),
+    ...barsOf(lane, view, top, rowPx),
+    ...lane.strays.map(({ key, of }) =>
+      markSign(of.mark, view.xOf(of.atMs), strayTop + BAR_ROW_PX / 2, key),
+    ),
+    ...lane.lines.map((line) => moment(line, view, height)),
+    ...labels.map((label, index) => labelText(label, rows[index] ?? -1, view)),
+  );
+}
+
+/**
+ * Lines and their labels on a strip of their own, for those that concern every worker.
+ * @param {Keyed<TimelineLine>[]} lines
+ * @param {View} view
+ * @param {number} top
+ * @returns {{ height: number, nodes: SVGElement[] }}
+ */
+export function drawLabelStrip(lines, view, top) {
+  const labels = lines.map((line) => lineLabel(line, view));
+  const rows = placeLabels(labels, MOST_LABEL_ROWS);
+  const nodes = labels.map((label, index) => labelText(label, rows[index] ?? -1, view, top));
+  return { height: (Math.max(-1, ...rows) + 1) * LABEL_ROW_PX, nodes };
+}
+
+/**
+ * A line through the whole height.
+ * @param {Keyed<TimelineLine>} line
+ * @param {View} view
+ * @param {number} height
+ * @returns {SVGElement}
+ */
+export function moment({ key, of }, view, height) {
+  const x = view.xOf(of.atMs);
+  return svg(
+    "g",
+    { class: `moment ${classOf("moment", of.kind)}`, "data-key": key },
+    svg("path", { class: "hit", d: `M${x - 4} 0h8V${height}h-8Z` }),
+    svg("path", { class: "stem", d: `M${x} 0V${height}` }),
+  );
+}
+
+/**
+ * @param {Lane} lane
+ * @param {View} view
+ * @returns {Label[]}
+ */
+function labelsOf({ phases, lines }, view) {
+  const bands = phases.map(({ key, of }) => ({
+    key,
+    x: view.xOf(of.fromMs),
+    text: of.phase,
+    width: of.phase.length * LETTER_PX + 14,
+  }));
+  const labels = [...bands, ...lines.map((line) => lineLabel(line, view))];
+  return labels.sort((one, other) => one.x - other.x);
+}
+
+/**
+ * @param {Keyed<TimelineLine>} line
+ * @param {View} view
+ * @returns {Label}
+ */
+function lineLabel({ key, of }, view) {
+  const text = of.text.length > LONGEST_LABEL ? `${of.text.slice(0, LONGEST_LABEL - 1)}…` : of.text;
+  const width = text.length * LETTER_PX + 18;
+  const x = view.xOf(of.atMs);
+  return { key, x: Math.max(0, Math.min(x, view.width - width)), text, kind: of.kind, width };
+}
+
+/**
+ * @param {Label} label
+ * @param {number} row
+ * @param {View} view
+ * @param {number} [top]
+ * @returns {SVGElement}
+ */
+function labelText({ key, x, text, kind }, row, view, top = 0) {
+  if (row === -1) return svg("g");
+  const y = top + row * LABEL_ROW_PX + LABEL_ROW_PX / 2 + 2;
+  return svg(
+    "g",
+    { class: kind === undefined ? "label label-phase" : `label label-${kind}`, "data-key": key },
+    ...(kind === undefined ? [] : [lineSign(kind, Math.min(Math.max(x, 6), view.width - 6), y)]),
+    svg("text", { x: x + (kind === undefined ? 4 : 9), y: y + 4 }, text),
+  );
+}
+
+/**
+ * The time in which the process lived; before and after it nothing can be held.
+ * @param {Lane} lane
+ * @param {View} view
+ * @param {number} height
+ * @returns {SVGElement[]}
+ */
+function lifeOf({ worker }, view, height) {
+  if (worker === undefined) return [];
+  const from = view.xOf(worker.bootedMs);
+  const to = view.xOf(worker.exitedMs ?? view.endMs);
+  const life = svg("rect", { class: "life", x: from, y: 0, width: Math.max(1, to - from), height });
+  if (worker.exitedMs === undefined) return [life];
+  return [life, svg("path", { class: "exit", d: `M${to} 0V${height}` })];
+}
+
+/**
+ * @param {Keyed<TimelinePhase>} phase
+ * @param {View} view
+ * @param {number} height
+ * @returns {SVGElement}
+ */
+function band({ key, of }, view, height) {
+  const x = view.xOf(of.fromMs);
+  const width = Math.max(1, view.xOf(of.toMs) - x);
+  return svg(
+    "g",
+    { class: `band ${classOf("band", of.phase)}`, "data-key": key },
+    svg("rect", { x, y: 0, width, height }),
+    svg("path", { d: `M${x} 0V${height}` }),
+  );
+}
+
+/**
+ * From right to left, so that each bar knows the room up to its neighbour.
+ * @param {Lane} lane
+ * @param {View} view
+ * @param {number} top
+ * @param {number} rowPx
+ * @returns {SVGElement[]}
+ */
+function barsOf({ leases }, view, top, rowPx) {
+  /** @type {Map<number, number>} */
+  const nextX = new Map();
+  return leases
+    .toReversed()
+    .map((lease) => {
+      const room = nextX.get(lease.row) ?? view.width;
+      nextX.set(lease.row, view.xOf(lease.of.fromMs));
+      return bar(lease, view, top + lease.row * rowPx + 2, room);
+    })
+    .reverse();
+}
+
+/**
+ * @param {LaneLease} lease
+ * @param {View} view
+ * @param {number} y
+ * @param {number} room
+ * @returns {SVGElement}
+ */
+function bar(lease, view, y, room) {
+  const { key, of, marks } = lease;
+  const x = view.xOf(of.fromMs);
+  const end = Math.max(view.xOf(of.toMs), x + LEAST_BAR_PX);
+  const startedX = of.startedMs === undefined ? end : Math.min(view.xOf(of.startedMs), end - 2);
+  const thin = { x, y: y + BAR_PX / 2 - 2, width: Math.max(0, startedX - x), height: 4 };
+  const thick = { x: startedX, y, width: end - startedX, height: BAR_PX, rx: 2 };
+  const hit = { x, y: y - 2, width: Math.max(LEAST_HIT_PX, end - x), height: BAR_PX + 4 };
+  return svg(
+    "g",
+    {
+      class: `lease ${classOf("ending", of.ending)}`,
+      "data-key": key,
+      "data-message": of.messageId,
+      "data-job": of.jobId,
+      tabindex: -1,
+      role: "img",
+      "aria-label": leaseWords(of),
+    },
+    svg("rect", { class: "hit", ...hit }),
+    svg("rect", { class: "wait", ...thin }),
+    ...(of.startedMs === undefined ? [] : [svg("rect", { class: "bar", ...thick })]),
+    svg("path", { class: "tick", d: ticksOf(of.extensionsMs, view, y) }),
+    ...letterOf(lease, x, end, y, room),
+    ...shownMarks(marks, end - x).map(({ key, of }) =>
+      markSign(of.mark, view.xOf(of.atMs), y + BAR_PX + 6, key),
+    ),
+  );
+}
+
+/**
+ * @param {readonly number[]} extensionsMs
+ * @param {View} view
+ * @param {number} y
+ */
+function ticksOf(extensionsMs, view, y) {
+  return extensionsMs.map((atMs) => `M${view.xOf(atMs)} ${y - 2}v7`).join("");
+}
+
+/**
+ * Inside at its end; behind it where it is too short, but for the ending that needs no look.
+ * @param {LaneLease} lease
+ * @param {number} x
+ * @param {number} end
+ * @param {number} y
+ * @param {number} room
+ * @returns {SVGElement[]}
+ */
+function letterOf({ of }, x, end, y, room) {
+  if (end - x >= LETTER_ROOM_PX) return [endingLetter(of.ending, end - 6.5, y + BAR_PX / 2)];
+  if (of.ending === "acked" || room - end < LETTER_ROOM_PX) return [];
+  return [endingLetter(of.ending, end + 7.5, y + BAR_PX / 2)];
+}
+
+/**
+ * All of them where there is room, else the one that matters most.
+ * @param {Keyed<TimelineEffect>[]} marks
+ * @param {number} width
+ */
+function shownMarks(marks, width) {
+  if (width >= MARKS_ROOM_PX || marks.length < 2) return marks;
+  const order = Object.keys(MARKS);
+  const weight = (/** @type {Keyed<TimelineEffect>} */ { of }) => order.indexOf(of.mark);
+  return marks.toSorted((one, other) => weight(one) - weight(other)).slice(0, 1);
+}
