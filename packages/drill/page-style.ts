@@ -123,7 +123,7 @@ svg { display: block; font: 11px system-ui, "Segoe UI", "DejaVu Sans", sans-seri
 .label text { paint-order: stroke; stroke: var(--life); stroke-width: 4px; stroke-linejoin: round; }
 .axis .label text { stroke: var(--panel); }
 .label-phase text { font-style: italic; } .label-signal text { font-weight: 700; }
-.lease { --ending: var(--ink); } .lease .tick { stroke: var(--ink); stroke-width: 1.5; }
+.lease { --ending: var(--ink); } .lease .tick { stroke: var(--ink); stroke-width: 1.5; fill: none; }
 .lease .wait { fill: var(--ending); opacity: .55; }
 .lease .bar { stroke: var(--ending); stroke-width: 1; fill: var(--ending); }
 .pattern-stroke, pattern .stroke { stroke: var(--on); stroke-width: 1.4; fill: none; opacity: .75; }

@@ -17,6 +17,8 @@ const MARGIN_PX = 10;
 const MOST_WIDTH_PX = 400_000;
 const GAP_PX = 5;
 const AXIS_PX = 22;
+/** A tick closer to the end would lose its text. */
+const LAST_TICK_PX = 40;
 const ZOOM_STEP = 1.6;
 
 /** Draws itself when it is made, and again whenever zoom, filter or width change. */
@@ -120,14 +122,16 @@ export class Chart {
 function axis(view, everywhere) {
   const strip = drawLabelStrip(everywhere, view, AXIS_PX - 2);
   const height = AXIS_PX + strip.height;
-  const ticks = axisTicks(view.endMs, view.width).map(({ atMs, text }) =>
-    svg(
-      "g",
-      { class: "axis-tick" },
-      svg("path", { d: `M${view.xOf(atMs)} ${AXIS_PX - 6}v6` }),
-      svg("text", { x: view.xOf(atMs) + 3, y: AXIS_PX - 7 }, text),
-    ),
-  );
+  const ticks = axisTicks(view.endMs, view.width)
+    .filter(({ atMs }) => view.xOf(atMs) < view.width - LAST_TICK_PX)
+    .map(({ atMs, text }) =>
+      svg(
+        "g",
+        { class: "axis-tick" },
+        svg("path", { d: `M${view.xOf(atMs)} ${AXIS_PX - 6}v6` }),
+        svg("text", { x: view.xOf(atMs) + 3, y: AXIS_PX - 7 }, text),
+      ),
+    );
   return svg(
     "svg",
     { class: "axis", width: view.width, height },

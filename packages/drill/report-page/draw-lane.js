@@ -35,7 +35,8 @@ export function drawLane(lane, view) {
   const rowPx = lane.leases.some(({ marks }) => marks.length > 0)
     ? BAR_ROW_PX + MARK_ROW_PX
     : BAR_ROW_PX;
-  const strayTop = top + Math.max(1, lane.rows) * rowPx;
+  const least = lane.worker === undefined ? 0 : 1;
+  const strayTop = top + Math.max(least, lane.rows) * rowPx;
   const height = strayTop + (lane.strays.length > 0 ? BAR_ROW_PX : 0) + 3;
   return svg(
     "svg",
@@ -225,7 +226,7 @@ function bar(lease, view, y, room) {
  * @param {number} y
  */
 function ticksOf(extensionsMs, view, y) {
-  return extensionsMs.map((atMs) => `M${view.xOf(atMs)} ${y - 2}v7`).join("");
+  return extensionsMs.map((atMs) => `M${view.xOf(atMs)} ${y - 4}v9`).join("");
 }
 
 /**
