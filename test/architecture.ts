@@ -30,6 +30,7 @@ export const allowedArrows: Readonly<Record<string, readonly string[]>> = {
     "worker",
   ],
   "billing-worker": ["clock", "deployment-contract", "job", "leasehold"],
+  drill: [],
   cli: ["clock", "deployment-contract", "idempotency", "job", "local-aws", "producer", "worker"],
 };
 

@@ -66,7 +66,8 @@ kbd { padding: 0 4px; border: 1px solid var(--edge); border-radius: 4px; font: i
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 1px; }
 @media (max-width: 900px) { #legend { grid-template-columns: 1fr 1fr; } }
 @media (max-width: 560px) { body { padding: 14px 12px 32px; } h1 { font-size: 20px; }
-  #legend { grid-template-columns: 1fr; } summary .facts { margin-left: 24px; }
+  #legend { grid-template-columns: 1fr; } summary { display: block; } summary::before { display: inline-block; }
+  summary .facts { display: block; margin: 2px 0 0 14px; }
   .inside { padding: 2px 10px 10px; }
   thead { display: none; } tr { display: grid; grid-template-columns: auto 1fr; gap: 0 10px;
     border-top: 1px solid var(--edge); padding: 6px 0; }
@@ -121,12 +122,12 @@ svg { display: block; font: 11px system-ui, "Segoe UI", "DejaVu Sans", sans-seri
 .moment-note, .head-note { --moment: var(--muted); } .moment-note .stem { stroke-width: 1; }
 .head { fill: var(--moment); stroke: var(--life); paint-order: stroke; stroke-width: 2; }
 .label text { paint-order: stroke; stroke: var(--life); stroke-width: 4px; stroke-linejoin: round; }
-.axis .label text { stroke: var(--panel); }
+.axis .label text { stroke: var(--panel); } .stray text { fill: var(--muted); }
 .label-phase text { font-style: italic; } .label-signal text { font-weight: 700; }
 .lease { --ending: var(--ink); } .lease .tick { stroke: var(--ink); stroke-width: 1.5; fill: none; }
 .lease .wait { fill: var(--ending); opacity: .55; }
-.lease .bar { stroke: var(--ending); stroke-width: 1; fill: var(--ending); }
-.pattern-stroke, pattern .stroke { stroke: var(--on); stroke-width: 1.4; fill: none; opacity: .75; }
+.lease .bar { fill: var(--ending); }
+pattern .stroke { stroke: var(--on); stroke-width: 1.4; fill: none; opacity: .75; }
 .letter text { fill: var(--on); font-weight: 700; font-size: 10px; }
 .mark { fill: var(--ink); stroke: var(--life); stroke-width: 2; paint-order: stroke; }
 .mark-started { fill: var(--life); stroke: var(--ink); stroke-width: 1.5; }
@@ -158,6 +159,7 @@ export function pageStyle(): string {
   const patterned = ENDINGS.filter((ending) => ending !== "acked" && ending !== "open").map(
     (ending) => `.ending-${ending} .bar { fill: url(#pattern-${ending}); }`,
   );
-  const open = ".ending-open .bar { fill: var(--life); stroke-width: 2; stroke-dasharray: 4 2; }";
+  const open =
+    ".ending-open .bar { fill: var(--life); stroke: var(--ending); stroke-width: 2; stroke-dasharray: 4 2; }";
   return [THEMES, PAGE, TOOLS, CHART, ...endings, ...patterned, open].join("\n");
 }

@@ -124,6 +124,7 @@ describe.runIf(isAsked)("the report's page in Chromium", () => {
       "releasing",
     ]);
     expect(await first.locator(".moment-signal").count()).toBe(2);
+    expect(await first.locator(".label-signal").allTextContents()).toEqual(["SIGTERM", "SIGKILL"]);
     expect(await first.locator(".moment-deadline").count()).toBe(1);
     expect(await first.locator(".moment-fault").count()).toBe(2);
     expect(await whole.locator(".axis .label").allTextContents()).toEqual([
@@ -285,19 +286,24 @@ describe.runIf(isAsked)("the report's page in Chromium", () => {
     },
   );
 
-  test("draws two thousand leases of one timeline, no bar upon another", async () => {
+  test("draws two thousand leases of one timeline in as many rows as there were slots", async () => {
     const deploy = rollingDeploy(2_000);
     expect(deploy.leases.length).toBeGreaterThanOrEqual(2_000);
     const page = await setup({
       report: { title: "large", numbers: [], verdicts: [], timelines: [deploy] },
     });
-    const { bars, whole } = scenario(page, ROLLING);
+    const { bars, lane, whole } = scenario(page, ROLLING);
     await bars.nth(1_999).waitFor({ state: "attached" });
 
     expect(await bars.count()).toBe(deploy.leases.length);
+    for (const worker of ["old-three", "new-one"]) {
+      const hits = lane(worker).locator(".hit[y]");
+      const rows = await hits.evaluateAll((bars) => bars.map((bar) => bar.getAttribute("y")));
+      expect([worker, new Set(rows).size]).toEqual([worker, 4]);
+    }
+    await page.screenshot({ path: join(folder, "large-light-1280.png") });
     await whole.getByRole("button", { name: "zoom in" }).click();
     expect(await bars.count()).toBe(deploy.leases.length);
-    await page.screenshot({ path: join(folder, "large-light-1280.png") });
   });
 });
 

@@ -15,7 +15,6 @@ const LEAST_WIDTH_PX = 680;
 /** Room at both ends, so that what happens there is not cut in half. */
 const MARGIN_PX = 10;
 const MOST_WIDTH_PX = 400_000;
-const GAP_PX = 5;
 const AXIS_PX = 22;
 /** A tick closer to the end would lose its text. */
 const LAST_TICK_PX = 40;
@@ -66,8 +65,7 @@ export class Chart {
     const spanMs = Math.max(1, endMs);
     const xOf = (/** @type {number} */ atMs) =>
       Math.round((MARGIN_PX + (atMs / spanMs) * (width - 2 * MARGIN_PX)) * 10) / 10;
-    const gapMs = (spanMs * GAP_PX) / this.#fitWidth();
-    const lanes = lanesOf(this.#timeline, this.#tools.filter, gapMs);
+    const lanes = lanesOf(this.#timeline, this.#tools.filter);
     const view = { width, endMs: spanMs, xOf };
     const everywhere = keyed("line", lines).filter(({ of }) => of.worker === undefined);
     this.#drawnWidth = width;

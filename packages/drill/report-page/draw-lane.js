@@ -14,7 +14,12 @@ const BAR_PX = 12;
 const BAR_ROW_PX = 17;
 const MARK_ROW_PX = 10;
 const LABEL_ROW_PX = 16;
-const MOST_LABEL_ROWS = 4;
+const MOST_LABEL_ROWS = 5;
+/**
+ * Who gives way last where labels meet; undefined is a phase.
+ * @type {(TimelineLine["kind"] | undefined)[]}
+ */
+const LABEL_ORDER = ["signal", "deadline", undefined, "fault", "note"];
 /** About the width of a letter at the labels' size; a label that is a little too wide does no harm. */
 const LETTER_PX = 6.2;
 const LONGEST_LABEL = 44;
@@ -44,9 +49,7 @@ export function drawLane(lane, view) {
     ...lifeOf(lane, view, height),
     ...lane.phases.map((phase) => band(phase, view, height)),
     ...barsOf(lane, view, top, rowPx),
-    ...lane.strays.map(({ key, of }) =>
-      markSign(of.mark, view.xOf(of.atMs), strayTop + BAR_ROW_PX / 2, key),
-    ),
+    ...straysOf(lane, view, strayTop + BAR_ROW_PX / 2),
     ...lane.lines.map((line) => moment(line, view, height)),
     ...labels.map((label, index) => labelText(label, rows[index] ?? -1, view)),
   );
@@ -96,7 +99,8 @@ function labelsOf({ phases, lines }, view) {
     width: of.phase.length * LETTER_PX + 14,
   }));
   const labels = [...bands, ...lines.map((line) => lineLabel(line, view))];
-  return labels.sort((one, other) => one.x - other.x);
+  const weight = (/** @type {Label} */ { kind }) => LABEL_ORDER.indexOf(kind);
+  return labels.sort((one, other) => weight(one) - weight(other) || one.x - other.x);
 }
 
 /**
@@ -127,6 +131,30 @@ function labelText({ key, x, text, kind }, row, view, top = 0) {
     ...(kind === undefined ? [] : [lineSign(kind, Math.min(Math.max(x, 6), view.width - 6), y)]),
     svg("text", { x: x + (kind === undefined ? 4 : 9), y: y + 4 }, text),
   );
+}
+
+/**
+ * Effects that no bar explains, by name where there is room.
+ * @param {Lane} lane
+ * @param {View} view
+ * @param {number} y
+ * @returns {SVGElement[]}
+ */
+function straysOf({ strays }, view, y) {
+  const labels = strays.map(({ key, of }) => {
+    const text = `${of.effect} of ${of.jobId}`;
+    return { key, x: view.xOf(of.atMs) - 6, text, width: text.length * LETTER_PX + 22 };
+  });
+  const rows = placeLabels(labels, 1);
+  return strays.map(({ key, of }, index) => {
+    const { x, text } = labels[index] ?? { x: 0, text: "" };
+    return svg(
+      "g",
+      { class: "label stray", "data-key": key },
+      markSign(of.mark, x + 6, y, key),
+      ...(rows[index] === -1 ? [] : [svg("text", { x: x + 15, y: y + 4 }, text)]),
+    );
+  });
 }
 
 /**
@@ -193,11 +221,13 @@ function barsOf({ leases }, view, top, rowPx) {
 function bar(lease, view, y, room) {
   const { key, of, marks } = lease;
   const x = view.xOf(of.fromMs);
-  const end = Math.max(view.xOf(of.toMs), x + LEAST_BAR_PX);
+  const end = Math.min(Math.max(view.xOf(of.toMs), x + LEAST_BAR_PX), Math.max(room, x + 1));
   const startedX = of.startedMs === undefined ? end : Math.min(view.xOf(of.startedMs), end - 2);
   const thin = { x, y: y + BAR_PX / 2 - 2, width: Math.max(0, startedX - x), height: 4 };
-  const thick = { x: startedX, y, width: end - startedX, height: BAR_PX, rx: 2 };
-  const hit = { x, y: y - 2, width: Math.max(LEAST_HIT_PX, end - x), height: BAR_PX + 4 };
+  // A hair's breadth less than its time, so that it can be told from the next in its row.
+  const thick = { x: startedX, y, width: Math.max(1, end - startedX - 1), height: BAR_PX, rx: 2 };
+  const hitWidth = Math.max(end - x, Math.min(LEAST_HIT_PX, room - x));
+  const hit = { x, y: y - 2, width: hitWidth, height: BAR_PX + 4 };
   return svg(
     "g",
     {

@@ -40,40 +40,38 @@ export function isWanted(lease, filter) {
 }
 
 /**
- * Puts each lease in the first row that is free by then, as a worker's slots are taken. `gapMs` is
- * kept free behind each, so that neighbours can be told apart.
+ * Puts each lease in the first row that is free by then, as a worker's slots are taken.
  * @param {readonly { fromMs: number, toMs: number }[]} leases In the order of their beginning.
- * @param {number} gapMs
  * @returns {{ rowOf: number[], rows: number }}
  */
-export function packRows(leases, gapMs) {
+export function packRows(leases) {
   /** @type {number[]} */
   const freeFromMs = [];
   const rowOf = leases.map(({ fromMs, toMs }) => {
     const free = freeFromMs.findIndex((atMs) => atMs <= fromMs);
     const row = free === -1 ? freeFromMs.length : free;
-    freeFromMs[row] = toMs + gapMs;
+    freeFromMs[row] = toMs;
     return row;
   });
   return { rowOf, rows: freeFromMs.length };
 }
 
 /**
- * Puts each label in the first row where it does not cover another; -1 where none is free.
- * @param {readonly { x: number, width: number }[]} labels From left to right.
+ * Puts each label in the first row where it covers no other; -1 where none is free. The ones that
+ * come first are the last to be left out.
+ * @param {readonly { x: number, width: number }[]} labels
  * @param {number} mostRows
  * @returns {number[]}
  */
 export function placeLabels(labels, mostRows) {
-  /** @type {number[]} */
-  const freeFrom = [];
-  return labels.map(({ x, width }) => {
-    for (let row = 0; row < mostRows; row += 1) {
-      if ((freeFrom[row] ?? Number.NEGATIVE_INFINITY) > x) continue;
-      freeFrom[row] = x + width;
-      return row;
-    }
-    return -1;
+  /** @type {{ x: number, width: number }[][]} */
+  const rows = Array.from({ length: mostRows }, () => []);
+  return labels.map((label) => {
+    const free = rows.findIndex((placed) =>
+      placed.every((other) => other.x + other.width <= label.x || label.x + label.width <= other.x),
+    );
+    rows[free]?.push(label);
+    return free;
   });
 }
 
@@ -81,19 +79,15 @@ export function placeLabels(labels, mostRows) {
  * The lanes of a timeline: one per worker, and one for effects that no worker reported.
  * @param {Timeline} timeline
  * @param {Filter} filter
- * @param {number} gapMs
  * @returns {Lane[]}
  */
-export function lanesOf(timeline, filter, gapMs) {
+export function lanesOf(timeline, filter) {
   const leases = keyed("lease", timeline.leases).filter(({ of }) => isWanted(of, filter));
   const effects = keyed("effect", timeline.effects);
   const { covered, strays } = attachEffects(effects, leases, filter);
   const lanes = timeline.workers.map((worker) => {
     const own = leases.filter(({ of }) => of.worker === worker.name);
-    const { rowOf, rows } = packRows(
-      own.map(({ of }) => of),
-      gapMs,
-    );
+    const { rowOf, rows } = packRows(own.map(({ of }) => of));
     return {
       name: worker.name,
       worker,

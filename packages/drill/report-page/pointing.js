@@ -100,7 +100,7 @@ export class Pointing {
     if (event.key === "Escape") this.#hide();
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     const focused = document.activeElement;
-    if (step === undefined || !(focused instanceof SVGElement)) return;
+    if (step === undefined || !(focused instanceof SVGGElement)) return;
     const bars = this.#bars();
     const next = bars[bars.indexOf(focused) + step];
     event.preventDefault();

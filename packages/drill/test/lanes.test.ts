@@ -45,46 +45,34 @@ function setup(): Timeline {
 
 describe("packRows", () => {
   test("gives a lease the first row that is free again", () => {
-    const { rowOf, rows } = packRows(
-      [
-        { fromMs: 0, toMs: 100 },
-        { fromMs: 10, toMs: 50 },
-        { fromMs: 20, toMs: 200 },
-        { fromMs: 60, toMs: 90 },
-        { fromMs: 100, toMs: 110 },
-      ],
-      0,
-    );
+    const { rowOf, rows } = packRows([
+      { fromMs: 0, toMs: 100 },
+      { fromMs: 10, toMs: 50 },
+      { fromMs: 20, toMs: 200 },
+      { fromMs: 60, toMs: 90 },
+      { fromMs: 100, toMs: 110 },
+    ]);
 
     expect(rowOf).toEqual([0, 1, 2, 1, 0]);
     expect(rows).toBe(3);
   });
 
-  test("keeps the gap free behind each lease", () => {
-    const leases = [
-      { fromMs: 0, toMs: 100 },
-      { fromMs: 104, toMs: 200 },
-      { fromMs: 105, toMs: 200 },
-    ];
-
-    expect(packRows(leases, 5).rowOf).toEqual([0, 1, 0]);
-  });
-
   test("has no rows without leases", () => {
-    expect(packRows([], 5)).toEqual({ rowOf: [], rows: 0 });
+    expect(packRows([])).toEqual({ rowOf: [], rows: 0 });
   });
 });
 
 describe("placeLabels", () => {
-  test("puts a label where it covers no other, and leaves out what has no room", () => {
+  test("puts a label where it covers no other, and leaves out the later one without room", () => {
     const labels = [
-      { x: 0, width: 50 },
-      { x: 10, width: 50 },
       { x: 20, width: 50 },
-      { x: 50, width: 10 },
+      { x: 10, width: 50 },
+      { x: 0, width: 50 },
+      { x: 0, width: 10 },
+      { x: 70, width: 10 },
     ];
 
-    expect(placeLabels(labels, 2)).toEqual([0, 1, -1, 0]);
+    expect(placeLabels(labels, 2)).toEqual([0, 1, -1, 0, 0]);
   });
 });
 
@@ -104,7 +92,7 @@ describe("isWanted", () => {
 
 describe("lanesOf", () => {
   test("gives each worker its leases, phases and lines", () => {
-    const [one, two] = lanesOf(setup(), everything, 0);
+    const [one, two] = lanesOf(setup(), everything);
 
     expect(one?.leases.map(({ key, row }) => [key, row])).toEqual([
       ["lease 0", 0],
@@ -120,13 +108,13 @@ describe("lanesOf", () => {
   });
 
   test("puts an effect on the lease that covers it, whoever saw it", () => {
-    const [one] = lanesOf(setup(), everything, 0);
+    const [one] = lanesOf(setup(), everything);
 
     expect(one?.leases[0]?.marks.map(({ key }) => key)).toEqual(["effect 0", "effect 1"]);
   });
 
   test("shows an effect that no lease covers beside its worker, or in a lane of its own", () => {
-    const [one, two, elsewhere] = lanesOf(setup(), everything, 0);
+    const [one, two, elsewhere] = lanesOf(setup(), everything);
 
     expect(one?.strays).toEqual([]);
     expect(two?.strays.map(({ key }) => key)).toEqual(["effect 3"]);
@@ -136,7 +124,7 @@ describe("lanesOf", () => {
 
   test("leaves only what the reader asked for, and every worker", () => {
     const shown = (filter: object) =>
-      lanesOf(setup(), { ...everything, ...filter }, 0).map(({ name, leases, strays }) => [
+      lanesOf(setup(), { ...everything, ...filter }).map(({ name, leases, strays }) => [
         name,
         leases.map(({ of }) => of.jobId),
         strays.length,
