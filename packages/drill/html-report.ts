@@ -127,7 +127,8 @@ function facts({ verdicts, broken, timelines }: ScenarioReport): string {
       `${(sum(({ endMs }) => endMs) / 1_000).toFixed(1)} s`,
     );
   }
-  return parts.join(" · ");
+  // A number stays on the line of its noun.
+  return parts.map((part) => part.replaceAll(" ", "\u00a0")).join(" · ");
 }
 
 function counted(count: number, noun: string): string {

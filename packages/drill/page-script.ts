@@ -10,6 +10,7 @@ const MODULES = [
   "shapes",
   "lanes",
   "details",
+  "draw-lease",
   "draw-lane",
   "tools",
   "pointing",

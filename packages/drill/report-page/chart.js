@@ -1,6 +1,6 @@
 /** One timeline on the page: its tools, its lanes, zoom, filter, and what a reader points at. */
 
-import { drawLabelStrip, drawLane, moment } from "./draw-lane.js";
+import { drawLabelStrip, drawLane } from "./draw-lane.js";
 import { html, svg } from "./element.js";
 import { keyed, lanesOf } from "./lanes.js";
 import { Pointing } from "./pointing.js";
@@ -66,14 +66,11 @@ export class Chart {
     const xOf = (/** @type {number} */ atMs) =>
       Math.round((MARGIN_PX + (atMs / spanMs) * (width - 2 * MARGIN_PX)) * 10) / 10;
     const lanes = lanesOf(this.#timeline, this.#tools.filter);
-    const view = { width, endMs: spanMs, xOf };
     const everywhere = keyed("line", lines).filter(({ of }) => of.worker === undefined);
+    const view = { width, endMs: spanMs, xOf, ticks: axisTicks(spanMs, width), everywhere };
     this.#drawnWidth = width;
     this.#canvas.style.width = `${width}px`;
-    this.#canvas.replaceChildren(
-      axis(view, everywhere),
-      ...lanes.map((lane) => laneElement(lane, view, everywhere)),
-    );
+    this.#canvas.replaceChildren(axis(view), ...lanes.map((lane) => laneElement(lane, view)));
     this.#tools.showCount(lanes.reduce((count, { leases }) => count + leases.length, 0));
     this.#pointing.redrawn();
   }
@@ -114,13 +111,12 @@ export class Chart {
 
 /**
  * @param {View} view
- * @param {ReturnType<typeof keyed<Timeline["lines"][number]>>} everywhere
  * @returns {SVGElement}
  */
-function axis(view, everywhere) {
-  const strip = drawLabelStrip(everywhere, view, AXIS_PX - 2);
+function axis(view) {
+  const strip = drawLabelStrip(view, AXIS_PX - 2);
   const height = AXIS_PX + strip.height;
-  const ticks = axisTicks(view.endMs, view.width)
+  const ticks = view.ticks
     .filter(({ atMs }) => view.xOf(atMs) < view.width - LAST_TICK_PX)
     .map(({ atMs, text }) =>
       svg(
@@ -142,17 +138,9 @@ function axis(view, everywhere) {
 /**
  * @param {Lane} lane
  * @param {View} view
- * @param {ReturnType<typeof keyed<Timeline["lines"][number]>>} everywhere
  * @returns {HTMLElement}
  */
-function laneElement(lane, view, everywhere) {
-  const picture = drawLane(lane, view);
-  const height = Number(picture.getAttribute("height"));
-  picture.append(...everywhere.map((line) => moment(line, view, height)));
-  const grid = axisTicks(view.endMs, view.width).map(
-    ({ atMs }) => `M${view.xOf(atMs)} 0V${height}`,
-  );
-  picture.prepend(svg("path", { class: "grid", d: grid.join("") }));
+function laneElement(lane, view) {
   return html(
     "div",
     { class: "lane" },
@@ -161,7 +149,7 @@ function laneElement(lane, view, everywhere) {
       { class: "lane-head" },
       html("span", {}, html("b", {}, lane.name), ` ${lifeWords(lane)}`),
     ),
-    picture,
+    drawLane(lane, view),
   );
 }
 

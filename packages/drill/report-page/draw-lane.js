@@ -1,16 +1,22 @@
 /** Draws one lane: when its process lived, the bands of its drain, its leases, effects and lines. */
 
-import { leaseWords } from "./details.js";
+import { drawLeases } from "./draw-lease.js";
 import { svg } from "./element.js";
 import { placeLabels } from "./lanes.js";
-import { classOf, endingLetter, lineSign, MARKS, markSign } from "./shapes.js";
+import { classOf, lineSign, markSign } from "./shapes.js";
 
-/** @import { Keyed, Lane, LaneLease } from "./lanes.js" */
-/** @import { TimelineEffect, TimelineLine, TimelinePhase } from "../timeline.ts" */
-/** @typedef {{ width: number, endMs: number, xOf: (atMs: number) => number }} View */
+/** @import { Keyed, Lane } from "./lanes.js" */
+/** @import { TimelineLine, TimelinePhase } from "../timeline.ts" */
+/**
+ * @typedef {object} View
+ * @property {number} width
+ * @property {number} endMs
+ * @property {(atMs: number) => number} xOf
+ * @property {{ atMs: number, text: string }[]} ticks
+ * @property {Keyed<TimelineLine>[]} everywhere Lines that concern every worker.
+ */
 /** @typedef {{ key: string, x: number, text: string, kind?: TimelineLine["kind"], width: number }} Label */
 
-const BAR_PX = 12;
 const BAR_ROW_PX = 17;
 const MARK_ROW_PX = 10;
 const LABEL_ROW_PX = 16;
@@ -23,10 +29,6 @@ const LABEL_ORDER = ["signal", "deadline", undefined, "fault", "note"];
 /** About the width of a letter at the labels' size; a label that is a little too wide does no harm. */
 const LETTER_PX = 6.2;
 const LONGEST_LABEL = 44;
-const LEAST_BAR_PX = 3;
-const LEAST_HIT_PX = 9;
-const LETTER_ROOM_PX = 15;
-const MARKS_ROOM_PX = 26;
 
 /**
  * @param {Lane} lane
@@ -47,23 +49,26 @@ export function drawLane(lane, view) {
     "svg",
     { class: "lane-picture", width: view.width, height, role: "group", "aria-label": lane.name },
     ...lifeOf(lane, view, height),
+    svg("path", {
+      class: "grid",
+      d: view.ticks.map(({ atMs }) => `M${view.xOf(atMs)} 0V${height}`).join(""),
+    }),
     ...lane.phases.map((phase) => band(phase, view, height)),
-    ...barsOf(lane, view, top, rowPx),
+    ...[...view.everywhere, ...lane.lines].map((line) => moment(line, view, height)),
+    ...drawLeases(lane, view, top, rowPx),
     ...straysOf(lane, view, strayTop + BAR_ROW_PX / 2),
-    ...lane.lines.map((line) => moment(line, view, height)),
     ...labels.map((label, index) => labelText(label, rows[index] ?? -1, view)),
   );
 }
 
 /**
- * Lines and their labels on a strip of their own, for those that concern every worker.
- * @param {Keyed<TimelineLine>[]} lines
+ * The labels of the lines that concern every worker, on a strip of their own.
  * @param {View} view
  * @param {number} top
  * @returns {{ height: number, nodes: SVGElement[] }}
  */
-export function drawLabelStrip(lines, view, top) {
-  const labels = lines.map((line) => lineLabel(line, view));
+export function drawLabelStrip(view, top) {
+  const labels = view.everywhere.map((line) => lineLabel(line, view));
   const rows = placeLabels(labels, MOST_LABEL_ROWS);
   const nodes = labels.map((label, index) => labelText(label, rows[index] ?? -1, view, top));
   return { height: (Math.max(-1, ...rows) + 1) * LABEL_ROW_PX, nodes };
@@ -76,7 +81,7 @@ export function drawLabelStrip(lines, view, top) {
  * @param {number} height
  * @returns {SVGElement}
  */
-export function moment({ key, of }, view, height) {
+function moment({ key, of }, view, height) {
   const x = view.xOf(of.atMs);
   return svg(
     "g",
@@ -188,100 +193,4 @@ function band({ key, of }, view, height) {
     svg("rect", { x, y: 0, width, height }),
     svg("path", { d: `M${x} 0V${height}` }),
   );
-}
-
-/**
- * From right to left, so that each bar knows the room up to its neighbour.
- * @param {Lane} lane
- * @param {View} view
- * @param {number} top
- * @param {number} rowPx
- * @returns {SVGElement[]}
- */
-function barsOf({ leases }, view, top, rowPx) {
-  /** @type {Map<number, number>} */
-  const nextX = new Map();
-  return leases
-    .toReversed()
-    .map((lease) => {
-      const room = nextX.get(lease.row) ?? view.width;
-      nextX.set(lease.row, view.xOf(lease.of.fromMs));
-      return bar(lease, view, top + lease.row * rowPx + 2, room);
-    })
-    .reverse();
-}
-
-/**
- * @param {LaneLease} lease
- * @param {View} view
- * @param {number} y
- * @param {number} room
- * @returns {SVGElement}
- */
-function bar(lease, view, y, room) {
-  const { key, of, marks } = lease;
-  const x = view.xOf(of.fromMs);
-  const end = Math.min(Math.max(view.xOf(of.toMs), x + LEAST_BAR_PX), Math.max(room, x + 1));
-  const startedX = of.startedMs === undefined ? end : Math.min(view.xOf(of.startedMs), end - 2);
-  const thin = { x, y: y + BAR_PX / 2 - 2, width: Math.max(0, startedX - x), height: 4 };
-  // A hair's breadth less than its time, so that it can be told from the next in its row.
-  const thick = { x: startedX, y, width: Math.max(1, end - startedX - 1), height: BAR_PX, rx: 2 };
-  const hitWidth = Math.max(end - x, Math.min(LEAST_HIT_PX, room - x));
-  const hit = { x, y: y - 2, width: hitWidth, height: BAR_PX + 4 };
-  return svg(
-    "g",
-    {
-      class: `lease ${classOf("ending", of.ending)}`,
-      "data-key": key,
-      "data-message": of.messageId,
-      "data-job": of.jobId,
-      tabindex: -1,
-      role: "img",
-      "aria-label": leaseWords(of),
-    },
-    svg("rect", { class: "hit", ...hit }),
-    svg("rect", { class: "wait", ...thin }),
-    ...(of.startedMs === undefined ? [] : [svg("rect", { class: "bar", ...thick })]),
-    svg("path", { class: "tick", d: ticksOf(of.extensionsMs, view, y) }),
-    ...letterOf(lease, x, end, y, room),
-    ...shownMarks(marks, end - x).map(({ key, of }) =>
-      markSign(of.mark, view.xOf(of.atMs), y + BAR_PX + 6, key),
-    ),
-  );
-}
-
-/**
- * @param {readonly number[]} extensionsMs
- * @param {View} view
- * @param {number} y
- */
-function ticksOf(extensionsMs, view, y) {
-  return extensionsMs.map((atMs) => `M${view.xOf(atMs)} ${y - 4}v9`).join("");
-}
-
-/**
- * Inside at its end; behind it where it is too short, but for the ending that needs no look.
- * @param {LaneLease} lease
- * @param {number} x
- * @param {number} end
- * @param {number} y
- * @param {number} room
- * @returns {SVGElement[]}
- */
-function letterOf({ of }, x, end, y, room) {
-  if (end - x >= LETTER_ROOM_PX) return [endingLetter(of.ending, end - 6.5, y + BAR_PX / 2)];
-  if (of.ending === "acked" || room - end < LETTER_ROOM_PX) return [];
-  return [endingLetter(of.ending, end + 7.5, y + BAR_PX / 2)];
-}
-
-/**
- * All of them where there is room, else the one that matters most.
- * @param {Keyed<TimelineEffect>[]} marks
- * @param {number} width
- */
-function shownMarks(marks, width) {
-  if (width >= MARKS_ROOM_PX || marks.length < 2) return marks;
-  const order = Object.keys(MARKS);
-  const weight = (/** @type {Keyed<TimelineEffect>} */ { of }) => order.indexOf(of.mark);
-  return marks.toSorted((one, other) => weight(one) - weight(other)).slice(0, 1);
 }

@@ -32,7 +32,7 @@ export class Tools {
     );
     this.#job = html("input", {
       type: "search",
-      placeholder: "job, type or message",
+      placeholder: "job or message",
       spellcheck: "false",
       name: `job-${made}`,
     });

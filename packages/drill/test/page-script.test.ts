@@ -21,7 +21,7 @@ describe("pageScript", () => {
       return !script.includes(header);
     });
 
-    expect(modules.length).toBe(10);
+    expect(modules.length).toBe(11);
     expect(missing).toEqual([]);
   });
 
