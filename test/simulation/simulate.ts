@@ -2,9 +2,11 @@
 
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { htmlReport, type Report, type Timeline } from "@leasehold/drill";
 import { addSeen, coverageLines, missing } from "./coverage.ts";
 import { type History, historyOf } from "./history.ts";
 import type { RangeOrder, RangeResult } from "./play-range.ts";
@@ -27,6 +29,7 @@ const { values } = parseArgs({
     profile: { type: "string" },
     seed: { type: "string" },
     trace: { type: "boolean", default: false },
+    html: { type: "string" },
     mutants: { type: "boolean", default: false },
     only: { type: "string", default: "" },
   },
@@ -55,11 +58,32 @@ function whole(flag: string, text: string): number {
 }
 
 async function showSeed(seed: number, profile: Profile): Promise<number> {
-  const { violations, trace } = await play(historyOf(seed, profile), { isTraced: values.trace });
-  for (const line of trace) console.log(line);
+  const isTraced = values.trace || values.html !== undefined;
+  const { violations, trace, timeline } = await play(historyOf(seed, profile), { isTraced });
+  if (values.trace) for (const line of trace) console.log(line);
+  if (values.html !== undefined && timeline !== undefined) {
+    writeFileSync(values.html, htmlReport(reportOf(violations, timeline)));
+    console.log(`the timeline is in ${values.html}`);
+  }
   for (const violation of violations) console.log(`VIOLATION: ${violation}`);
   console.log(`seed ${seed}, profile ${profile}: ${violations.length} violations`);
   return violations.length > 0 ? 1 : 0;
+}
+
+/** A history as a page: each rule that was broken, and what happened. */
+function reportOf(violations: readonly string[], timeline: Timeline): Report {
+  const scenario = timeline.title;
+  const broken = violations.map((violation) => ({
+    ...{ scenario, promise: "every rule of the fleet is kept", held: false, seen: violation },
+  }));
+  const held = {
+    scenario,
+    promise: "every rule of the fleet is kept",
+    held: true,
+    seen: "no breach",
+  };
+  const verdicts = broken.length > 0 ? broken : [held];
+  return { title: `simulation: ${scenario}`, numbers: [], verdicts, timelines: [timeline] };
 }
 
 /** The seeds are shared out among the profiles, each of which gets as many. */

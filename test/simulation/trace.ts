@@ -1,16 +1,20 @@
-/** What happened in a history, line by line: time, worker, lease, job. */
+/** What happened in a history, line by line: time, worker, lease, job; and as a timeline. */
 
 import type { WorkerEvent } from "@leasehold/worker";
+import { FleetTimeline } from "./fleet-timeline.ts";
 
 /** Keeps lines only when somebody wants to read them. */
 export class Trace {
   readonly lines: string[] = [];
+  /** Absent where nobody wants to see it. */
+  readonly fleet: FleetTimeline | undefined;
   readonly #isKept: boolean;
   readonly #nowMs: () => number;
 
   constructor(isKept: boolean, nowMs: () => number) {
     this.#isKept = isKept;
     this.#nowMs = nowMs;
+    this.fleet = isKept ? new FleetTimeline(nowMs) : undefined;
   }
 
   note(who: string, text: string): void {
@@ -21,6 +25,7 @@ export class Trace {
 
   event(worker: string, event: WorkerEvent): void {
     if (!this.#isKept) return;
+    this.fleet?.heard(worker, event);
     const { kind, ...rest } = event;
     this.note(worker, `${kind} ${words(rest)}`);
   }

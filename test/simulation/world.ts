@@ -1,5 +1,6 @@
 /** A fleet of workers, a queue, a ledger and a provider under one clock, through one history. */
 
+import type { Timeline } from "@leasehold/drill";
 import { SqsAccount } from "@leasehold/embedded-sqs";
 import type { Job, JobContext } from "@leasehold/job";
 import { PermanentJobError, parseJobId, parseJobType, parseTenantId } from "@leasehold/job";
@@ -33,6 +34,8 @@ export interface Outcome {
   readonly violations: readonly string[];
   readonly seen: ReadonlyMap<string, number>;
   readonly trace: readonly string[];
+  /** Absent where the history was not traced. */
+  readonly timeline?: Timeline;
 }
 
 /** Plays a history. Two plays of the same history are the same. */
@@ -77,8 +80,10 @@ class World {
     });
     this.#store.onMade = (write, before, after) => {
       this.#trace.note("ledger", `${write.name} of ${write.job.jobId}`);
+      this.#trace.fleet?.wrote(before, after);
       this.#judge.wrote(write, before, after);
     };
+    this.#provider.onApplied = (key) => this.#trace.fleet?.applied(key);
     this.#account = new SqsAccount(this.#clock, {
       onRequest: (event) => {
         if (event.kind !== "answered" || event.queueName?.startsWith("jobs-dlq")) return;
@@ -103,7 +108,11 @@ class World {
     }
     this.#account.close();
     const { violations, seen } = this.#judge;
-    return { violations, seen, trace: this.#trace.lines };
+    const { lines, fleet } = this.#trace;
+    const timeline = fleet?.timeline(
+      `seed ${this.#history.seed}, profile ${this.#history.profile}`,
+    );
+    return { violations, seen, trace: lines, ...(timeline !== undefined && { timeline }) };
   }
 
   async #playOut(): Promise<void> {
@@ -190,9 +199,11 @@ class World {
     });
     this.#places[place] = worker;
     this.#trace.note(name, `starts in place ${place}`);
+    this.#trace.fleet?.booted(name);
     void worker.ended.then((report) => {
       if (process.isDead) return;
       this.#trace.note(name, `exits with ${report.exitCode}: ${report.summary}`);
+      this.#trace.fleet?.exited(name, report.exitCode);
       this.#judge.exited(name, report);
       process.kill();
     });
@@ -237,12 +248,14 @@ class World {
     if (fault === undefined || !this.#chance.isHit(fault.share)) return undefined;
     this.#judge.saw(`fault ${fault.kind}`);
     this.#trace.note(worker, `${call.kind} of ${call.entries} meets ${fault.kind}`);
+    this.#trace.fleet?.fault(`${call.kind}: ${fault.kind}`, worker);
     return faultFor(fault);
   }
 
   async #happen(incident: Incident): Promise<void> {
     this.#trace.note("fate", JSON.stringify(incident));
     const worker = "place" in incident ? this.#places[incident.place] : undefined;
+    this.#trace.fleet?.fault(incident.kind, worker?.process.name);
     const isThere = worker !== undefined && !worker.process.isDead;
     switch (incident.kind) {
       case "SIGKILL":
@@ -286,6 +299,7 @@ class World {
     const worker = this.#places[place];
     if (worker === undefined || worker.process.isDead || worker.isDraining) return;
     this.#trace.note(worker.process.name, "SIGTERM");
+    this.#trace.fleet?.signalled(worker.process.name, GRACE_MS);
     worker.signal();
     await this.#replace(place, worker);
   }
@@ -307,6 +321,7 @@ class World {
   }
 
   #kill({ process }: FleetWorker): void {
+    this.#trace.fleet?.exited(process.name, "SIGKILL");
     this.#judge.killed(process.name);
     process.kill();
   }
