@@ -7,7 +7,7 @@ import { releaseEffect, unknownEffect } from "./effect-writes.ts";
 import type { EffectRecord } from "./ledger-record.ts";
 import type { LedgerSession } from "./ledger-session.ts";
 import type { WriteAnswer } from "./ledger-store.ts";
-import type { GatePass } from "./provider-gate.ts";
+import type { GateBlame, GatePass } from "./provider-gate.ts";
 import { codeOf, verdictOf } from "./provider-verdict.ts";
 import { keepResult, loadResult } from "./result-keeping.ts";
 import { TimeLimit } from "./time-limit.ts";
@@ -95,14 +95,13 @@ async function askFirst(
   try {
     const asked = start(() => lookup(callOf(attempt, limit.signal)));
     const answer = await Promise.race([asked, limit.over(name)]);
-    attempt.pass.tell({ kind: "answered" });
+    // The gate hears nothing of it: books that can be read do not say that anything can be written.
     return answer.kind === "applied" ? { result: answer.result } : undefined;
   } catch (thrown) {
     // Nothing is known, and nothing was sent: as open as before.
-    const retryAtMs = tellOf(session, attempt, thrown);
+    const blame = blameFor(session, attempt, thrown);
     await markUnknown(session, attempt);
-    if (retryAtMs !== undefined) session.stop({ kind: "held-back", retryAtMs });
-    throw thrown;
+    return answerFor(session, blame, thrown);
   } finally {
     limit.clear();
   }
@@ -160,7 +159,7 @@ async function succeed(
 async function fail(session: LedgerSession, attempt: Attempt, thrown: unknown): Promise<never> {
   const { name, own } = attempt;
   const code = codeOf(thrown);
-  const retryAtMs = tellOf(session, attempt, thrown);
+  const blame = blameFor(session, attempt, thrown);
   if (code === "EFFECT_NOT_SENT") {
     await notSent(session, attempt);
   } else if (code === "EFFECT_REJECTED" && isFinal(thrown as RejectedError, own)) {
@@ -172,20 +171,26 @@ async function fail(session: LedgerSession, attempt: Attempt, thrown: unknown): 
   } else if ((await markUnknown(session, attempt))?.kind !== "applied") {
     session.parts.keep(lookLate(session, attempt));
   }
-  if (retryAtMs !== undefined) session.stop({ kind: "held-back", retryAtMs });
+  return answerFor(session, blame, thrown);
+}
+
+/** Throws it, as the job's own failure or not. */
+function answerFor(session: LedgerSession, blame: GateBlame, thrown: unknown): never {
+  if (blame.kind === "held") session.stop({ kind: "held-back", retryAtMs: blame.retryAtMs });
+  if (blame.kind === "provider") session.excuse();
   throw thrown;
 }
 
-/** Tells the gate what an error says of the provider; when to come back if the job is not to blame. */
-function tellOf(
+/** Tells the gate what an error says of the provider. */
+function blameFor(
   { surroundings }: LedgerSession,
   { pass, effect }: Attempt,
   thrown: unknown,
-): number | undefined {
+): GateBlame {
   const verdict = verdictOf(thrown, effect);
   // Broken off by us, it says nothing of the provider.
   const isOurs = verdict?.kind === "down" && surroundings.signal.aborted;
-  return verdict === undefined || isOurs ? undefined : pass.tell(verdict);
+  return verdict === undefined || isOurs ? { kind: "job" } : pass.tell(verdict);
 }
 
 /** On a second attempt, a refused key says nothing about the first one. */

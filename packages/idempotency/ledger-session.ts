@@ -30,6 +30,7 @@ export class LedgerSession {
   #history: AttemptHistory = NO_HISTORY;
   #outcome: ControlOutcome | undefined;
   #isClosed = false;
+  #isExcused = false;
 
   constructor(parts: LedgerParts, request: OpenRequest) {
     this.parts = parts;
@@ -91,6 +92,16 @@ export class LedgerSession {
     const error = new ControlOutcomeError(this.#outcome);
     if (!this.#stopped.signal.aborted) this.#stopped.abort(error);
     throw error;
+  }
+
+  /** Whether a failure of this run is not the job's. */
+  get isExcused(): boolean {
+    return this.#isExcused;
+  }
+
+  /** An effect's provider seems to be down: if the run fails, that is not the job's failure. */
+  excuse(): void {
+    this.#isExcused = true;
   }
 
   /** The run has ended: nothing is begun any more. */

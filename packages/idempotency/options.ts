@@ -35,13 +35,18 @@ export interface LedgerOptions {
   readonly longestBusyMs?: number;
   /**
    * After how many calls on end that found an effect's provider down its jobs are held back; 0: never.
-   * @defaultValue 3: fewer than the attempts of a job, so that no outage uses them up
+   * @defaultValue 3: one lost answer is nothing, and two may be one broken connection
    */
   readonly circuitFailures?: number;
   /** How long they are held at first; doubled each time a probe fails. @defaultValue 5_000 */
   readonly circuitFirstPauseMs?: number;
   /** The longest pause before a probe. @defaultValue 60_000 */
   readonly circuitLongestPauseMs?: number;
+  /**
+   * The longest pause that a provider is granted when it asks for one: a header in another unit, or a
+   * date by a wrong clock, must not stop a type for days. @defaultValue 3_600_000: one hour
+   */
+  readonly longestQuietMs?: number;
   /**
    * From when on calls that find the provider down count as failures of their jobs all the same, so
    * that a job which brings it down by itself comes to an end. @defaultValue 43_200_000: half a day
@@ -80,6 +85,7 @@ export function resolveLedgerOptions(options: LedgerOptions = {}): ResolvedLedge
         ({ circuitFirstPauseMs }) => Math.max(MINUTE, Number(circuitFirstPauseMs)),
         { min: 100, max: 60 * MINUTE },
       ),
+      longestQuietMs: durationMs(60 * MINUTE, { min: SECOND, max: 12 * 60 * MINUTE }),
       outageForgivenMs: durationMs(DAY / 2, { min: 0, max: 30 * DAY }),
       inlineBytes: count(4_096, { min: 0, max: 65_536 }),
       parkedMessageBytes: count(262_144, { min: 0, max: 350_000 }),

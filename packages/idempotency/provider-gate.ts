@@ -3,13 +3,18 @@
 import type { Clock } from "@leasehold/clock";
 import type { JobIdentity, LedgerListener } from "@leasehold/job";
 import type { ResolvedLedgerOptions } from "./options.ts";
+import { OutageSuspects } from "./outage-suspects.ts";
 
 /** What the gates of a process work with. */
 export interface ProviderGateParts {
   readonly clock: Clock;
   readonly options: Pick<
     ResolvedLedgerOptions,
-    "circuitFailures" | "circuitFirstPauseMs" | "circuitLongestPauseMs" | "outageForgivenMs"
+    | "circuitFailures"
+    | "circuitFirstPauseMs"
+    | "circuitLongestPauseMs"
+    | "longestQuietMs"
+    | "outageForgivenMs"
   >;
   /** In [0, 1): spreads those who come back. */
   readonly random: () => number;
@@ -33,22 +38,27 @@ export type GateVerdict =
   /** It asks for a pause. */
   | { readonly kind: "rate-limited"; readonly retryAfterMs: number };
 
+/** Whose fault the end of a call is. */
+export type GateBlame =
+  | { readonly kind: "job" }
+  /** The provider's, it seems: the job's failure is not counted. */
+  | { readonly kind: "provider" }
+  /** The provider's, for certain: the job comes back at `retryAtMs`, wall time. */
+  | { readonly kind: "held"; readonly retryAtMs: number };
+
 /** Leave to call the provider; to be given back by `leave`, whatever came of it. */
 export interface GatePass {
-  /**
-   * Says how the call ended.
-   * @returns when to come back, wall time, if this is nobody's failure but the provider's
-   */
-  tell(verdict: GateVerdict): number | undefined;
+  /** Says how the call ended. */
+  tell(verdict: GateVerdict): GateBlame;
   leave(): void;
 }
 
 /** A pass, or when to come back, wall time. */
 export type GateAnswer =
   | { readonly kind: "pass"; readonly pass: GatePass }
-  | { readonly kind: "held"; readonly retryAtMs: number };
+  | Extract<GateBlame, { readonly kind: "held" }>;
 
-/** Of the hold of one job: from its first receive on, doubled at each further one. */
+/** The shortest hold of one job, doubled at each further receive, whatever it is held for. */
 const FIRST_HOLD_MS = 1_000;
 /** With a hundred receives before SQS gives a message up, an outage of sixteen hours is survived. */
 const LONGEST_HOLD_MS = 600_000;
@@ -73,6 +83,13 @@ export class ProviderGates {
   }
 }
 
+/** A call that was let through. */
+interface Begun {
+  readonly request: GateRequest;
+  /** Monotonic. */
+  readonly atMs: number;
+}
+
 /** When a circuit was opened, and when its next probe is due; monotonic. */
 interface OpenCircuit {
   readonly sinceMs: number;
@@ -86,6 +103,7 @@ interface OpenCircuit {
  */
 class Gate {
   readonly #parts: ProviderGateParts;
+  readonly #suspects = new OutageSuspects();
   #failures = 0;
   #circuit: OpenCircuit | undefined;
   #probe: GatePass | undefined;
@@ -97,12 +115,14 @@ class Gate {
   }
 
   enter(request: GateRequest): GateAnswer {
-    if (this.#nowMs < this.#quietUntilMs) return this.#held(this.#quietUntilMs);
+    if (this.#nowMs < this.#quietUntilMs) return this.#held(this.#quietUntilMs, request);
     const circuit = this.#circuit;
     if (circuit === undefined) return { kind: "pass", pass: this.#pass(request) };
     if (this.#nowMs < circuit.probeAtMs || this.#probe !== undefined) {
-      return this.#held(this.#comeBackMs(circuit, request));
+      return this.#held(this.#nextProbeAtMs(circuit), request);
     }
+    const { job, effect } = request;
+    this.#parts.emit({ kind: "effect.circuit-probed", job, effect });
     this.#probe = this.#pass(request);
     return { kind: "pass", pass: this.#probe };
   }
@@ -112,8 +132,9 @@ class Gate {
   }
 
   #pass(request: GateRequest): GatePass {
+    const begun = { request, atMs: this.#nowMs };
     const pass: GatePass = {
-      tell: (verdict) => this.#tell(verdict, pass, request),
+      tell: (verdict) => this.#tell(verdict, pass, begun),
       leave: () => {
         if (this.#probe === pass) this.#probe = undefined;
       },
@@ -121,18 +142,20 @@ class Gate {
     return pass;
   }
 
-  #tell(verdict: GateVerdict, pass: GatePass, request: GateRequest): number | undefined {
-    if (verdict.kind === "down") return this.#down(pass, request);
+  #tell(verdict: GateVerdict, pass: GatePass, begun: Begun): GateBlame {
+    if (verdict.kind === "down") return this.#down(pass, begun);
+    const { request } = begun;
     this.#answered(request);
-    if (verdict.kind === "answered") return undefined;
-    const { retryAfterMs } = verdict;
-    this.#quietUntilMs = Math.max(this.#quietUntilMs, this.#nowMs + retryAfterMs);
+    if (verdict.kind === "answered") return { kind: "job" };
     const { job, effect } = request;
+    const retryAfterMs = Math.min(verdict.retryAfterMs, this.#parts.options.longestQuietMs);
+    this.#quietUntilMs = Math.max(this.#quietUntilMs, this.#nowMs + retryAfterMs);
     this.#parts.emit({ kind: "effect.rate-limited", job, effect, retryAfterMs });
-    return this.#wallMs(this.#spread(this.#quietUntilMs));
+    return this.#held(this.#quietUntilMs, request);
   }
 
   #answered({ job, effect }: GateRequest): void {
+    this.#suspects.answered(job, this.#nowMs);
     this.#failures = 0;
     if (this.#circuit === undefined) return;
     const outageMs = this.#nowMs - this.#circuit.sinceMs;
@@ -140,19 +163,27 @@ class Gate {
     this.#parts.emit({ kind: "effect.circuit-closed", job, effect, outageMs });
   }
 
-  #down(pass: GatePass, request: GateRequest): number | undefined {
+  #down(pass: GatePass, { request, atMs }: Begun): GateBlame {
+    if (this.#parts.options.circuitFailures === 0) return { kind: "job" };
+    // Somebody was answered since it began: a time limit of the last outage says nothing of today.
+    const isNews = atMs >= this.#suspects.answeredAtMs;
+    const isToBlame = this.#suspects.isToBlame(request.job, this.#nowMs);
+    if (isNews) this.#count(pass, request);
+    const circuit = this.#circuit;
+    if (circuit === undefined) return { kind: isToBlame ? "job" : "provider" };
+    if (!this.#isForgiven(circuit)) return { kind: "job" };
+    return this.#held(this.#nextProbeAtMs(circuit), request);
+  }
+
+  #count(pass: GatePass, request: GateRequest): void {
     const { circuitFailures, circuitFirstPauseMs, circuitLongestPauseMs } = this.#parts.options;
     this.#failures += 1;
-    if (circuitFailures === 0) return undefined;
     const before = this.#circuit;
     if (before === undefined && this.#failures >= circuitFailures) {
       this.#open(this.#nowMs, circuitFirstPauseMs, request);
     } else if (before !== undefined && this.#probe === pass) {
       this.#open(before.sinceMs, Math.min(2 * before.pauseMs, circuitLongestPauseMs), request);
     }
-    const circuit = this.#circuit;
-    if (circuit === undefined || !this.#isForgiven(circuit)) return undefined;
-    return this.#wallMs(this.#spread(this.#comeBackMs(circuit, request)));
   }
 
   #open(sinceMs: number, pauseMs: number, { job, effect }: GateRequest): void {
@@ -167,25 +198,17 @@ class Gate {
     return this.#nowMs - sinceMs < this.#parts.options.outageForgivenMs;
   }
 
-  #comeBackMs({ probeAtMs, pauseMs }: OpenCircuit, { receiveCount }: GateRequest): number {
+  /** One that found the probe under way waits for the next. */
+  #nextProbeAtMs({ probeAtMs, pauseMs }: OpenCircuit): number {
+    return probeAtMs > this.#nowMs ? probeAtMs : this.#nowMs + pauseMs;
+  }
+
+  /** It comes back not before `untilMs`, and each time later than the last. */
+  #held(untilMs: number, { receiveCount }: GateRequest): GateAnswer & GateBlame {
     const doublings = Math.min(20, Math.max(0, receiveCount - 1));
     const growingMs = Math.min(LONGEST_HOLD_MS, FIRST_HOLD_MS * 2 ** doublings);
-    // One that found the probe under way waits for the next.
-    const nextMs = probeAtMs > this.#nowMs ? probeAtMs : this.#nowMs + pauseMs;
-    return Math.max(nextMs, this.#nowMs + growingMs);
-  }
-
-  #held(untilMs: number): GateAnswer {
-    return { kind: "held", retryAtMs: this.#wallMs(this.#spread(untilMs)) };
-  }
-
-  #spread(untilMs: number): number {
-    const leftMs = Math.max(0, untilMs - this.#nowMs);
-    return untilMs + Math.ceil(this.#parts.random() * SPREAD * leftMs);
-  }
-
-  #wallMs(monotonicMs: number): number {
-    const { clock } = this.#parts;
-    return clock.wallMs() + Math.max(0, monotonicMs - clock.monotonicMs());
+    const waitMs = Math.max(untilMs - this.#nowMs, growingMs);
+    const spreadMs = Math.ceil(this.#parts.random() * SPREAD * waitMs);
+    return { kind: "held", retryAtMs: this.#parts.clock.wallMs() + waitMs + spreadMs };
   }
 }

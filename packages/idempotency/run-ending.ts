@@ -104,12 +104,12 @@ export class RunEnding {
   }
 
   async #record(kind: "failed" | "interrupted" | "put-off" | "uncounted"): Promise<EndAnswer> {
-    const { record } = this.#session;
+    const { record, isExcused } = this.#session;
     if (record === undefined && (kind === "uncounted" || kind === "put-off")) {
       return { kind: "recorded" };
     }
     const counted = {
-      failures: (record?.failures ?? 0) + (kind === "failed" ? 1 : 0),
+      failures: (record?.failures ?? 0) + (kind === "failed" && !isExcused ? 1 : 0),
       interruptions: (record?.interruptions ?? 0) + (kind === "interrupted" ? 1 : 0),
       putOffs: (record?.putOffs ?? 0) + (kind === "put-off" ? 1 : 0),
       endings: (record?.endings ?? 0) + 1,

@@ -38,6 +38,8 @@ export type LedgerEvent =
       /** Since it was first said. */
       readonly outageMs: number;
     })
+  /** The pause is over: `job` calls it, and all others wait for what becomes of that. */
+  | (OfEffect & { readonly kind: "effect.circuit-probed" })
   /** It answers again. */
   | (OfEffect & { readonly kind: "effect.circuit-closed"; readonly outageMs: number })
   /** The provider wants a pause: no job of the type calls it before that is over. */

@@ -132,6 +132,7 @@ const tellings: Tellings = {
     level: "error",
     message: "an effect's provider is down: its jobs are held back, and none of them fails by that",
   },
+  "effect.circuit-probed": { level: "info", message: "a job asks an effect's provider again" },
   "effect.circuit-closed": { level: "info", message: "an effect's provider answers again" },
   "effect.rate-limited": {
     level: "warn",

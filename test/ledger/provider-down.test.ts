@@ -1,37 +1,39 @@
-import { NotSentError } from "@leasehold/job";
+import { NotSentError, query } from "@leasehold/job";
 import { describe, expect, test } from "vitest";
-import { charge, type LedgerWorld, openLedgerWorld } from "./ledger-world.ts";
+import type { TestHandler } from "../support/worker-world.ts";
+import { charge, type LedgerWorld, openLedgerWorld, startAnother } from "./ledger-world.ts";
+
+type Charge = ReturnType<typeof charge>;
 
 const NOTHING_LEFT = { visible: 0, inFlight: 0, delayed: 0, deadLettered: 0 };
 const REFUSED = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 
 /** A world whose provider fails as it is told to; `calls` are when it was called. */
-async function setup() {
+async function setup(change: (working: Charge) => Charge = (working) => working) {
   const calls: number[] = [];
   let failure: (() => unknown) | undefined;
-  const world: LedgerWorld = await openLedgerWorld({
-    handler: (_, { once }) => {
-      const working = charge(world);
-      return once(
-        "charge",
-        {},
-        {
-          ...working,
-          last: true,
-          run: async (call) => {
-            calls.push(world.clock.wallMs());
-            const thrown = failure?.();
-            if (thrown !== undefined) throw thrown;
-            return await working.run(call);
-          },
+  const handler: TestHandler = (_, { once }) => {
+    const working = change(charge(world));
+    return once(
+      "charge",
+      {},
+      {
+        ...working,
+        last: true,
+        run: async (call) => {
+          calls.push(world.clock.wallMs());
+          const thrown = failure?.();
+          if (thrown !== undefined) throw thrown;
+          return await working.run(call);
         },
-      );
-    },
-  });
+      },
+    );
+  };
+  const world: LedgerWorld = await openLedgerWorld({ handler });
   const fails = (next: (() => unknown) | undefined) => {
     failure = next;
   };
-  return { world, calls, fails };
+  return { world, calls, fails, handler };
 }
 
 describe("a provider that is down", () => {
@@ -54,7 +56,7 @@ describe("a provider that is down", () => {
     for (const n of jobs) expect(await world.store.recordOf(n)).toMatchObject({ state: "done" });
     const failures = await Promise.all(jobs.map((n) => world.store.recordOf(n)));
     const counted = failures.reduce((sum, record) => sum + (record?.failures ?? 0), 0);
-    expect(counted).toBe(2);
+    expect(counted).toBe(0);
     expect(world.queue.counts()).toEqual(NOTHING_LEFT);
   });
 
@@ -64,10 +66,48 @@ describe("a provider that is down", () => {
     await world.send();
     await world.clock.advance(3_600_000);
     expect(calls.length).toBeGreaterThan(8);
-    expect(await world.store.recordOf(1)).toMatchObject({ state: "open", failures: 2 });
+    expect(await world.store.recordOf(1)).toMatchObject({ state: "open", failures: 0 });
     fails(undefined);
     await world.clock.advance(1_200_000);
     expect(world.charges).toHaveLength(1);
+    expect(world.queue.counts()).toEqual(NOTHING_LEFT);
+  });
+
+  test("is no failure of a job that comes to another worker each time", async () => {
+    const { world, calls, fails, handler } = await setup();
+    for (let n = 2; n <= 8; n += 1) await startAnother(world, handler);
+    fails(() => REFUSED);
+    await world.send();
+    await world.clock.advance(1_800_000);
+    expect(calls.length).toBeGreaterThan(6);
+    expect(await world.store.recordOf(1)).toMatchObject({ state: "open", failures: 0 });
+    fails(undefined);
+    await world.clock.advance(1_200_000);
+    expect(world.charges).toHaveLength(1);
+    expect(world.queue.counts()).toEqual(NOTHING_LEFT);
+  });
+
+  test("is down although its books can be read", async () => {
+    const lookups: string[] = [];
+    const { world, fails } = await setup((working) => ({
+      ...working,
+      recover: query(
+        async ({ key }) => {
+          lookups.push(key);
+          return { kind: "absent" };
+        },
+        { settleMs: 0 },
+      ),
+    }));
+    fails(() => new Error("the outcome is unknown", { cause: REFUSED }));
+    await world.send(3);
+    await world.clock.advance(3_600_000);
+    expect(lookups.length).toBeGreaterThan(8);
+    expect(world.heard("effect.circuit-closed")).toEqual([]);
+    expect(world.queue.counts()).toMatchObject({ deadLettered: 0 });
+    fails(undefined);
+    await world.clock.advance(1_500_000);
+    expect(world.charges).toHaveLength(3);
     expect(world.queue.counts()).toEqual(NOTHING_LEFT);
   });
 
@@ -96,6 +136,19 @@ describe("a provider that is down", () => {
 });
 
 describe("a provider that limits its rate", () => {
+  test("for hours by a second at a time costs no message its receives", async () => {
+    const { world, calls, fails } = await setup();
+    fails(() => new NotSentError("HTTP 429", { retryAfterMs: 1_000 }));
+    await world.send(3);
+    await world.clock.advance(3 * 3_600_000);
+    expect(calls.length).toBeLessThan(120);
+    expect(world.queue.counts()).toMatchObject({ deadLettered: 0 });
+    fails(undefined);
+    await world.clock.advance(1_500_000);
+    expect(world.charges).toHaveLength(3);
+    expect(world.queue.counts()).toEqual(NOTHING_LEFT);
+  });
+
   test("is called by no job before the time it asks for, and none of them fails", async () => {
     const { world, calls, fails } = await setup();
     fails(() => new NotSentError("HTTP 429", { retryAfterMs: 30_000 }));

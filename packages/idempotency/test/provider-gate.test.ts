@@ -60,12 +60,38 @@ describe("a gate before a provider", () => {
     expect(events[0]?.job).toMatchObject({ tenantId: "acme", jobId: "failing-3" });
   });
 
-  test("calls the failure that opened it, and later ones, nobody's; earlier ones are their job's", () => {
+  test("calls no failure of an outage a job's own, not even those before it opened", () => {
     const { pass, clock } = setup();
     const late = pass("late");
     const told = [1, 2, 3].map(() => pass().tell({ kind: "down" }));
-    expect(told).toEqual([undefined, undefined, clock.wallMs() + 5_000]);
-    expect(late.tell({ kind: "down" })).toBe(clock.wallMs() + 5_000);
+    const held = { kind: "held", retryAtMs: clock.wallMs() + 5_000 };
+    expect(told).toEqual([{ kind: "provider" }, { kind: "provider" }, held]);
+    expect(late.tell({ kind: "down" })).toEqual(held);
+  });
+
+  test("calls it a job's own when others were answered between two failures of that job", async () => {
+    const { pass, clock } = setup();
+    const fails = (jobId: string) => pass(jobId).tell({ kind: "down" }).kind;
+    expect(fails("bad")).toBe("provider");
+    await clock.advance(1);
+    pass("good").tell({ kind: "answered" });
+    await clock.advance(1);
+    expect(fails("unlucky")).toBe("provider");
+    expect(fails("bad")).toBe("job");
+    pass("bad").tell({ kind: "answered" });
+    await clock.advance(1);
+    expect(fails("bad")).toBe("provider");
+  });
+
+  test("does not open for calls that began before another was answered", async () => {
+    const { pass, heldForMs, events, clock } = setup();
+    const slow = [1, 2, 3, 4].map((n) => pass(`slow-${n}`));
+    await clock.advance(1_000);
+    pass("probe").tell({ kind: "answered" });
+    await clock.advance(24_000);
+    for (const call of slow) expect(call.tell({ kind: "down" })).toEqual({ kind: "provider" });
+    expect(heldForMs("other")).toBeUndefined();
+    expect(events).toEqual([]);
   });
 
   test("lets one probe pass when the pause is over, and the rest once it was answered", async () => {
@@ -73,6 +99,7 @@ describe("a gate before a provider", () => {
     fail(3);
     await clock.advance(5_000);
     const probe = pass("probe");
+    expect(events.at(-1)).toMatchObject({ kind: "effect.circuit-probed", job: { jobId: "probe" } });
     expect(heldForMs("other")).toBe(5_000);
     await clock.advance(300);
     probe.tell({ kind: "answered" });
@@ -90,7 +117,7 @@ describe("a gate before a provider", () => {
       probe.tell({ kind: "down" });
       probe.leave();
     }
-    const pauses = events.map((event) => "pauseMs" in event && event.pauseMs);
+    const pauses = events.flatMap((event) => ("pauseMs" in event ? [event.pauseMs] : []));
     expect(pauses).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000, 60_000]);
   });
 
@@ -132,7 +159,7 @@ describe("a gate before a provider", () => {
   test("stands open when it is told to", () => {
     const { fail, pass } = setup({ circuitFailures: 0 });
     fail(50);
-    expect(pass().tell({ kind: "down" })).toBeUndefined();
+    expect(pass().tell({ kind: "down" })).toEqual({ kind: "job" });
   });
 
   test("forgives no more once an outage has lasted half a day", async () => {
@@ -140,22 +167,43 @@ describe("a gate before a provider", () => {
     fail(3);
     await clock.advance(12 * 3_600_000 - 1);
     const nearly = pass();
-    expect(nearly.tell({ kind: "down" })).toBe(clock.wallMs() + 10_000);
+    const retryAtMs = clock.wallMs() + 10_000;
+    expect(nearly.tell({ kind: "down" })).toEqual({ kind: "held", retryAtMs });
     nearly.leave();
     await clock.advance(60_000);
-    expect(pass().tell({ kind: "down" })).toBeUndefined();
+    expect(pass().tell({ kind: "down" })).toEqual({ kind: "job" });
   });
 
   test("keeps quiet for as long as the provider asks, and no longer", async () => {
     const { pass, heldForMs, clock, events } = setup();
-    const hasToComeBackAtMs = pass().tell({ kind: "rate-limited", retryAfterMs: 30_000 });
-    expect(hasToComeBackAtMs).toBe(clock.wallMs() + 30_000);
-    await clock.advance(29_999);
-    expect(heldForMs("other")).toBe(1);
+    const blame = pass().tell({ kind: "rate-limited", retryAfterMs: 30_000 });
+    expect(blame).toEqual({ kind: "held", retryAtMs: clock.wallMs() + 30_000 });
+    await clock.advance(20_000);
+    expect(heldForMs("other")).toBe(10_000);
+    await clock.advance(9_999);
+    expect(heldForMs("other")).toBe(1_000);
     await clock.advance(1);
     expect(heldForMs("other")).toBeUndefined();
     expect(events).toMatchObject([{ kind: "effect.rate-limited", retryAfterMs: 30_000 }]);
   });
+
+  test("lets a job that is limited again and again come back ever later", () => {
+    const { pass, heldForMs, clock } = setup();
+    const limited = pass("job", { receiveCount: 7 });
+    const blame = limited.tell({ kind: "rate-limited", retryAfterMs: 1_000 });
+    expect(blame).toEqual({ kind: "held", retryAtMs: clock.wallMs() + 64_000 });
+    expect(heldForMs("job", { receiveCount: 9 })).toBe(256_000);
+  });
+
+  test.each([86_400_000, Number.POSITIVE_INFINITY])(
+    "grants a provider that asks for %d ms an hour",
+    (retryAfterMs) => {
+      const { pass, heldForMs, events } = setup();
+      pass().tell({ kind: "rate-limited", retryAfterMs });
+      expect(heldForMs("other")).toBe(3_600_000);
+      expect(events).toMatchObject([{ retryAfterMs: 3_600_000 }]);
+    },
+  );
 
   test("takes a limit of the rate for an answer: who limits is not down", async () => {
     const { fail, pass, clock, heldForMs } = setup();

@@ -220,6 +220,7 @@ export const samples: Samples = {
     kind: "effect.circuit-opened",
     ...{ job, effect: "charge", pauseMs: 10_000, outageMs: 5_000 },
   },
+  "effect.circuit-probed": { kind: "effect.circuit-probed", job, effect: "charge" },
   "effect.circuit-closed": {
     kind: "effect.circuit-closed",
     ...{ job, effect: "charge", outageMs: 9_000 },
@@ -272,6 +273,7 @@ export const lines: { readonly [Kind in WorkerEvent["kind"]]: Record<string, unk
     ...{ level: "error", ...named, effect: "charge" },
     ...{ circuit_pause_ms: 10_000, outage_ms: 5_000 },
   },
+  "effect.circuit-probed": { level: "info", ...named, effect: "charge" },
   "effect.circuit-closed": { level: "info", ...named, effect: "charge", outage_ms: 9_000 },
   "effect.rate-limited": { level: "warn", ...named, effect: "charge", retry_after_ms: 30_000 },
   "effect.unknown": { level: "warn", ...named, effect: "charge", attempt: 1 },
