@@ -49,6 +49,10 @@ export class OpenedJob implements OpenJob {
     return this.#session.outcome;
   }
 
+  get isExcused(): boolean {
+    return this.#session.isExcused;
+  }
+
   get stopped(): AbortSignal {
     return this.#session.stopped;
   }

@@ -49,6 +49,8 @@ export interface RunFacts {
   readonly abortReason?: unknown;
   /** Whether the handler ever looked at its signal; one that did not cannot have obeyed it. */
   readonly signalWasRead: boolean;
+  /** What it depends on was down: a failure of this run is not counted. @defaultValue false */
+  readonly isExcused?: boolean;
   /** Before this run. */
   readonly history: AttemptHistory;
   readonly budgets: AttemptBudgets;
@@ -166,9 +168,9 @@ function backoffMs(facts: RunFacts): number {
   return retryDelayMs(failuresOf(facts), facts.backoff, facts.random);
 }
 
-/** This one included. */
-function failuresOf({ history }: RunFacts): number {
-  return history.failures + 1;
+/** This one included, unless it is excused. */
+function failuresOf({ history, isExcused }: RunFacts): number {
+  return history.failures + (isExcused === true ? 0 : 1);
 }
 
 /** The delay that `RetryLaterError` asks for; one that is no time at all makes it a failure. */

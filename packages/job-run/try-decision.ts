@@ -35,6 +35,7 @@ export function decideTry(
   }
   const decision = decideEnding({
     ...{ handler, history, budgets },
+    isExcused: effects?.isExcused === true,
     ...(abortCause === undefined ? {} : { abortCause }),
     abortReason: context?.abortReason,
     signalWasRead: context?.signalWasRead ?? false,

@@ -94,3 +94,4 @@ export {
 export { checkPayload, type PayloadCheck } from "./payload-schema.ts";
 export type { PayloadRef, PayloadStore } from "./payload-store.ts";
 export { readEnvelope } from "./read-envelope.ts";
+export { retryAfterMs } from "./retry-after.ts";

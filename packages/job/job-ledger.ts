@@ -154,6 +154,8 @@ export interface OpenJob {
   readonly isDone: boolean;
   /** The outcome that this run has come to, whatever its handler made of it. */
   readonly outcome: ControlOutcome | undefined;
+  /** An effect's provider seems to be down: should this run fail, that is not the job's failure. */
+  readonly isExcused: boolean;
   /** Aborts with a `ControlOutcomeError` as soon as there is one. */
   readonly stopped: AbortSignal;
   /** When the last effect of unknown outcome will have settled, wall time: no delivery earlier. */

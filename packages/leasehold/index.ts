@@ -30,6 +30,7 @@ export {
   RetryLaterError,
   replay,
   rerun,
+  retryAfterMs,
 } from "@leasehold/job";
 export {
   type CloseReport,

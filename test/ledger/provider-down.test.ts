@@ -1,6 +1,6 @@
 import { NotSentError, query } from "@leasehold/job";
 import { describe, expect, test } from "vitest";
-import type { TestHandler } from "../support/worker-world.ts";
+import type { TestHandler, WorldOptions } from "../support/worker-world.ts";
 import { charge, type LedgerWorld, openLedgerWorld, startAnother } from "./ledger-world.ts";
 
 type Charge = ReturnType<typeof charge>;
@@ -9,7 +9,10 @@ const NOTHING_LEFT = { visible: 0, inFlight: 0, delayed: 0, deadLettered: 0 };
 const REFUSED = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 
 /** A world whose provider fails as it is told to; `calls` are when it was called. */
-async function setup(change: (working: Charge) => Charge = (working) => working) {
+async function setup(
+  change: (working: Charge) => Charge = (working) => working,
+  options: WorldOptions = {},
+) {
   const calls: number[] = [];
   let failure: (() => unknown) | undefined;
   const handler: TestHandler = (_, { once }) => {
@@ -29,7 +32,7 @@ async function setup(change: (working: Charge) => Charge = (working) => working)
       },
     );
   };
-  const world: LedgerWorld = await openLedgerWorld({ handler });
+  const world: LedgerWorld = await openLedgerWorld({ ...options, handler });
   const fails = (next: (() => unknown) | undefined) => {
     failure = next;
   };
@@ -84,6 +87,37 @@ describe("a provider that is down", () => {
     fails(undefined);
     await world.clock.advance(1_200_000);
     expect(world.charges).toHaveLength(1);
+    expect(world.queue.counts()).toEqual(NOTHING_LEFT);
+  });
+
+  test("does not take the last attempt of a job that has failed before", async () => {
+    const { world, fails } = await setup();
+    fails(() => new TypeError("cannot read properties of undefined"));
+    await world.send();
+    while ((await world.store.recordOf(1))?.failures !== 4) await world.clock.advance(100);
+    fails(() => REFUSED);
+    await world.clock.advance(600_000);
+    expect(await world.store.recordOf(1)).toMatchObject({ state: "open", failures: 4 });
+    fails(undefined);
+    await world.clock.advance(1_200_000);
+    expect(await world.store.recordOf(1)).toMatchObject({ state: "done" });
+  });
+
+  test("keeps the jobs of a group in their order, and does not count against them", async () => {
+    const fifo = { name: "jobs.fifo", maxReceiveCount: 1_000 };
+    const { world, calls, fails } = await setup(undefined, {
+      queue: fifo,
+      contract: { queues: [{ ...fifo, fifo: true }] },
+    });
+    fails(() => REFUSED);
+    await world.sendTo("a", 1, 2, 3);
+    await world.clock.advance(600_000);
+    expect(calls.length).toBeLessThan(25);
+    expect(world.heard("job.stopped").every(({ why }) => why === "held-back")).toBe(true);
+    fails(undefined);
+    await world.clock.advance(1_500_000);
+    const ended = world.heard("job.ended").filter(({ outcome }) => outcome === "succeeded");
+    expect(ended.map(({ job }) => job.jobId)).toEqual(["job-1", "job-2", "job-3"]);
     expect(world.queue.counts()).toEqual(NOTHING_LEFT);
   });
 

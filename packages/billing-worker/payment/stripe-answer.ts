@@ -1,5 +1,6 @@
 /** What an answer of Stripe, or the lack of one, says about the money. Pure. */
 
+import { retryAfterMs } from "@leasehold/job";
 import type { CurrencyCode } from "../invoice/money.ts";
 import type { ChargeAnswer, Charged } from "./payment-provider.ts";
 
@@ -145,12 +146,12 @@ function rejected(error: StripeFailure): ChargeAnswer {
 }
 
 function rateLimited({ headers }: StripeFailure): ChargeAnswer {
-  const seconds = Number(headers?.["retry-after"] ?? Number.NaN);
+  const askedMs = retryAfterMs({ retryAfter: headers?.["retry-after"], date: headers?.["date"] });
   return {
     kind: "not-applied",
     why: "rate-limited",
     problem: "Stripe's rate limit is reached",
-    ...(seconds >= 0 ? { retryAfterMs: Math.ceil(seconds * 1000) } : {}),
+    ...(askedMs === undefined ? {} : { retryAfterMs: askedMs }),
   };
 }
 

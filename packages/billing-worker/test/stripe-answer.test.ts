@@ -59,6 +59,13 @@ describe("failedCharge", () => {
     [{ "retry-after": "2" }, 2_000],
     [{ "retry-after": "0.5" }, 500],
     [{ "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT" }, undefined],
+    [
+      {
+        "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT",
+        date: "Wed, 21 Oct 2026 07:27:30 GMT",
+      },
+      30_000,
+    ],
     [{}, undefined],
   ])("a rate limit with the headers %j waits %s ms", (headers, retryAfterMs) => {
     const answer = failedCharge(failure({ statusCode: 429, headers }), call);

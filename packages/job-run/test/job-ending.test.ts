@@ -100,6 +100,15 @@ describe("without an abort", () => {
     });
   });
 
+  test("a failure that is excused uses up no attempt, not even the last one", () => {
+    const history = { failures: 4, interruptions: 0, crashes: 0, putOffs: 0 };
+    const excused = { handler: failure, history, isExcused: true };
+    expect(decide(excused)).toBe("failed: retry in 20000");
+    const budgets = { ...FACTS.budgets, failures: 1 };
+    const unused = { ...history, failures: 0 };
+    expect(decide({ ...excused, history: unused, budgets })).toBe("failed: retry in 2500");
+  });
+
   test("counts that nobody counted are not told", () => {
     const { ending } = decideEnding({
       ...FACTS,

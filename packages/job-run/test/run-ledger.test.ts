@@ -27,6 +27,7 @@ function openDouble() {
     kind: "open" as const,
     history: { failures: 0, interruptions: 0, crashes: 0, putOffs: 0 },
     outcome: undefined as ControlOutcome | undefined,
+    isExcused: false,
     isDone: false,
     settleAtMs: undefined as number | undefined,
     stopped: stop.signal,
