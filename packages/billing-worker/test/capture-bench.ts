@@ -36,9 +36,15 @@ interface DeliveryChange {
   readonly diesAt?: "after the charge" | "before the receipt";
 }
 
+interface BenchOptions {
+  readonly chargeRecovery?: ChargeRecovery;
+  /** Every delivery comes to the same process. @defaultValue false: each to another one */
+  readonly isOneWorker?: boolean;
+}
+
 export async function captureBench(
   faults: readonly FaultRule[] = [],
-  { chargeRecovery }: { readonly chargeRecovery?: ChargeRecovery } = {},
+  { chargeRecovery, isOneWorker = false }: BenchOptions = {},
 ) {
   const site = await startPaymentSite({ faults });
   const { clock, provider } = site;
@@ -50,6 +56,9 @@ export async function captureBench(
     ...{ invoices, payments: provider },
     ...(chargeRecovery === undefined ? {} : { chargeRecovery }),
   });
+  const ledgerOf = (workerId: string) =>
+    createLedger({ ...{ store, clock, environment: "test", workerId, random: () => 0 } });
+  const first = ledgerOf("w-1");
   let deliveries = 0;
   const deliver = async (change: DeliveryChange = {}): Promise<Delivered> => {
     deliveries += 1;
@@ -58,9 +67,7 @@ export async function captureBench(
     const check = await checkPayload(definition.schema, given);
     if (check.kind === "invalid") throw new Error(check.problems.join("; "));
     const job = identityOf(change.jobId ?? child.jobId);
-    const ledger = createLedger({
-      ...{ store, clock, environment: "test", workerId: `w-${deliveries}`, random: () => 0 },
-    });
+    const ledger = isOneWorker ? first : ledgerOf(`w-${deliveries}`);
     const lease = new AbortController();
     const createdAtMs = Date.UTC(2026, 0, 1);
     const opening = await ledger.open({

@@ -119,6 +119,53 @@ describe("payment.capture", () => {
     expect(await chargeCount()).toBe(1);
   });
 
+  test("asks a provider that wants a pause by no delivery before that is over", async () => {
+    const fault = { kind: "rate-limit", retryAfterSeconds: 30 } as const;
+    const rules = [{ fault, request: 1 }];
+    const { deliver, clock, heard, chargeCount, record } = await captureBench(rules, {
+      isOneWorker: true,
+    });
+    await deliver();
+    await clock.advance(29_999);
+
+    expect(await deliver()).toMatchObject({ kind: "threw", outcome: "held-back" });
+    expect([heard.length, await chargeCount()]).toEqual([1, 0]);
+    await clock.advance(1);
+
+    expect(await deliver()).toMatchObject({ kind: "returned", result: "paid" });
+    expect([heard.length, await chargeCount()]).toEqual([2, 1]);
+    expect(await record()).toMatchObject({ state: "done", failures: 0 });
+  });
+
+  test.each([
+    ["cuts off every request", { kind: "reset", when: "before" }],
+    ["answers every request by a 500", { kind: "server-error", when: "before" }],
+    ["cuts off every answer", { kind: "reset", when: "after" }],
+  ] as const)(
+    "leaves a provider that %s alone but for probes, and has not failed by that",
+    async (_, fault) => {
+      const bench = await captureBench([{ fault }], { isOneWorker: true });
+      const { deliver, clock, sandbox, heard, chargeCount, record, sent } = bench;
+      const outcomes: unknown[] = [];
+      for (let delivery = 1; delivery <= 9; delivery += 1) {
+        if (delivery === 7) await clock.advance(5_000);
+        const ended = await deliver();
+        outcomes.push("outcome" in ended ? ended.outcome : ended.kind);
+      }
+
+      const held = "held-back";
+      expect(outcomes).toEqual([undefined, undefined, held, held, held, held, held, held, held]);
+      expect(heard).toHaveLength(4);
+      expect(await record()).toMatchObject({ state: "open", failures: 0 });
+      sandbox.setFaults([]);
+      await clock.advance(10_000);
+
+      expect(await deliver()).toMatchObject({ kind: "returned", result: "paid" });
+      expect(await chargeCount()).toBe(1);
+      expect(sent).toEqual([receipt]);
+    },
+  );
+
   test("waits for an operator when its policy is to park", async () => {
     const fault = { kind: "reset", when: "after" } as const;
     const bench = await captureBench([{ fault, request: 1 }], { chargeRecovery: "park" });
