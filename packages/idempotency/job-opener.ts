@@ -43,6 +43,11 @@ export class JobOpener {
     return await this.#opening;
   }
 
+  /** Whether this delivery may open a job whose record looks like that. */
+  mayOpen(seen: JobRecord): boolean {
+    return decideOpening(seen, this.#claim()).kind === "open";
+  }
+
   /** What a write that makes or opens the record says of this delivery. */
   opening(started?: Started): Opening {
     const session = this.#session;

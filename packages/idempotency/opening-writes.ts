@@ -106,6 +106,19 @@ export function endNew(opening: Opening, ended: LedgerWrite["patch"]["set"]): Le
   return { ...opened, name: "end", patch: { set: { ...opened.patch.set, ...ended } } };
 }
 
+/** The next opening of a job that has a record, by a run that ended without having known of it. */
+export function endNext(
+  seen: JobRecord,
+  opening: Opening,
+  ended: LedgerWrite["patch"]["set"],
+): LedgerWrite {
+  const { expiresAtMs } = opening;
+  const opened = openNext(seen, opening);
+  const set = { ...opened.patch.set, ...ended, ...(expiresAtMs !== undefined && { expiresAtMs }) };
+  const remove = opened.patch.remove?.filter((field) => !(field in set));
+  return { ...opened, name: "end", patch: { set, ...(remove !== undefined && { remove }) } };
+}
+
 /** The record of a job that is cancelled before it came. */
 export function cancelNew(opening: Opening, reason: GivenUp): LedgerWrite {
   const opened = openNew(opening);

@@ -6,7 +6,7 @@ import type { JobOpener } from "./job-opener.ts";
 import { isOpenEffect, type JobRecord, openEffects } from "./ledger-record.ts";
 import type { LedgerSession } from "./ledger-session.ts";
 import type { LedgerWrite } from "./ledger-store.ts";
-import { endNew } from "./opening-writes.ts";
+import { endNew, endNext } from "./opening-writes.ts";
 import { endRun, finish } from "./run-writes.ts";
 
 type Counts = Partial<
@@ -126,11 +126,19 @@ export class RunEnding {
     return await this.#write(endRun(session.fence, about));
   }
 
-  /** Another delivery may have made a record meanwhile: then this one has nothing to add to it. */
+  /**
+   * Another delivery may have made a record meanwhile: then this one has nothing to add to it. A job
+   * that came back from the dead without starting an effect is opened by its ending.
+   */
   async #endNew(counts: Counts): Promise<EndAnswer> {
     const session = this.#session;
-    const write = endNew(this.#opener.opening(), { ...counts, leaseUntilMs: 0 });
-    const answer = await session.write(write);
+    const opening = this.#opener.opening();
+    const ended = { ...counts, leaseUntilMs: 0 };
+    let answer = await session.write(endNew(opening, ended));
+    if (answer?.kind === "refused" && answer.record?.state === "dead") {
+      const seen = answer.record;
+      if (this.#opener.mayOpen(seen)) answer = await session.write(endNext(seen, opening, ended));
+    }
     if (answer === undefined) return { kind: "stopped", outcome: { kind: "store-down" } };
     if (answer.kind === "applied" || answer.record?.state === "open") return { kind: "recorded" };
     return this.#judged(answer.record);
