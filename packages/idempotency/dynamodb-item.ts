@@ -15,8 +15,14 @@ const EFFECT_PREFIX = "fx:";
 
 /** Key of a job's item. The parts are escaped, so that no two jobs share one. */
 export function itemKey({ tenantId, jobType, jobId }: JobIdentity): Item {
-  const parts = [tenantId, jobType, jobId].map((part) => part.replace(/[%#]/g, encodeURIComponent));
-  return { pk: { S: `J#${parts.join("#")}` }, sk: { S: SORT_KEY } };
+  const pk = `J#${escaped(tenantId)}#${escaped(jobType)}#${escaped(jobId)}`;
+  return { pk: { S: pk }, sk: { S: SORT_KEY } };
+}
+
+function escaped(part: string): string {
+  return part.includes("#") || part.includes("%")
+    ? part.replace(/[%#]/g, encodeURIComponent)
+    : part;
 }
 
 /** What an item says beside its fields; written when it is made. */
@@ -93,7 +99,7 @@ const CODECS: Readonly<Record<Exclude<RecordField, "parked">, Codec>> = {
 
 /** What an item does not say, because it is so for most: they end with their first run. */
 const IMPLIED: Readonly<Partial<Record<RecordField, number>>> = {
-  generation: 1,
+  ...{ generation: 1, receiveCount: 1, starts: 1 },
   ...{ failures: 0, interruptions: 0, putOffs: 0, endings: 0 },
 };
 
@@ -152,24 +158,31 @@ function readParked(item: Item): Parked | undefined {
 
 /** An effect as a map of short names, as an item of 400 KB may hold many. */
 export function effectValue(effect: EffectRecord): AttributeValue {
-  const { outcome, rejection, result, late, lateResult, tombstone } = effect;
   return {
     M: {
-      s: { S: effect.state.toUpperCase() },
+      ...effectProgress(effect),
       e: { N: String(effect.epoch) },
       n: { S: effect.nonce },
-      a: { N: String(effect.attempts) },
       t0: { N: String(effect.firstSentAtMs) },
-      d: { N: String(effect.deadlineAtMs) },
       h: { S: effect.inputHash },
       k: { S: effect.providerKey },
-      ...(outcome !== undefined && { o: { S: outcome } }),
-      ...(result !== undefined && { r: { S: JSON.stringify(result) } }),
-      ...(rejection !== undefined && { rj: { S: JSON.stringify(rejection) } }),
-      ...(late !== undefined && { l: { BOOL: true } }),
-      ...(lateResult !== undefined && { lr: { S: JSON.stringify(lateResult) } }),
-      ...(tombstone !== undefined && { ts: { BOOL: true } }),
     },
+  };
+}
+
+/** What changes of an effect while its nonce stays: all of it that an attempt has to say at its end. */
+export function effectProgress(effect: EffectRecord): Item {
+  const { outcome, rejection, result, late, lateResult, tombstone } = effect;
+  return {
+    s: { S: effect.state.toUpperCase() },
+    a: { N: String(effect.attempts) },
+    d: { N: String(effect.deadlineAtMs) },
+    ...(outcome !== undefined && { o: { S: outcome } }),
+    ...(result !== undefined && { r: { S: JSON.stringify(result) } }),
+    ...(rejection !== undefined && { rj: { S: JSON.stringify(rejection) } }),
+    ...(late !== undefined && { l: { BOOL: true } }),
+    ...(lateResult !== undefined && { lr: { S: JSON.stringify(lateResult) } }),
+    ...(tombstone !== undefined && { ts: { BOOL: true } }),
   };
 }
 

@@ -8,6 +8,7 @@ import type {
 import {
   addField,
   effectAttribute,
+  effectProgress,
   effectValue,
   fieldAttributeNames,
   identityAttributes,
@@ -15,6 +16,7 @@ import {
   itemKey,
   PARK_TOKEN,
 } from "./dynamodb-item.ts";
+import type { EffectRecord } from "./ledger-record.ts";
 import type {
   EffectCondition,
   LedgerWrite,
@@ -99,13 +101,6 @@ function newItem(job: LedgerWrite["job"], { set, effects }: RecordPatch): NewIte
   return item;
 }
 
-function writtenAttributes({ set, effects }: RecordPatch): NewItem {
-  const written: NewItem = {};
-  for (const field of fieldsOf(set)) addField(written, field, set[field]);
-  addEffects(written, effects);
-  return written;
-}
-
 function addEffects(item: NewItem, effects: RecordPatch["effects"] = {}): void {
   for (const [name, effect] of Object.entries(effects)) {
     item[effectAttribute(name)] = effectValue(effect);
@@ -116,16 +111,46 @@ function fieldsOf(set: RecordPatch["set"]): readonly RecordField[] {
   return Object.keys(set) as RecordField[];
 }
 
-function updateExpression({ patch }: LedgerWrite, aliases: Aliases): string {
-  const { remove = [] } = patch;
-  const sets = Object.entries(writtenAttributes(patch)).map(
+function updateExpression({ condition, patch }: LedgerWrite, aliases: Aliases): string {
+  const { set, effects = {}, remove = [] } = patch;
+  const written: NewItem = {};
+  for (const field of fieldsOf(set)) addField(written, field, set[field]);
+  const sets = Object.entries(written).map(
     ([attribute, value]) => `${aliases.name(attribute)} = ${aliases.value(value)}`,
   );
+  for (const [name, effect] of Object.entries(effects)) {
+    sets.push(...effectSets(name, effect, condition, aliases));
+  }
   const removed = remove.flatMap(fieldAttributeNames).map((name) => aliases.name(name));
   return [
     ...(sets.length === 0 ? [] : [`SET ${sets.join(", ")}`]),
     ...(removed.length === 0 ? [] : [`REMOVE ${removed.join(", ")}`]),
   ].join(" ");
+}
+
+/** An open effect that keeps its nonce is not said again as a whole: nothing else of it changes. */
+function effectSets(
+  name: string,
+  effect: EffectRecord,
+  condition: WriteCondition,
+  aliases: Aliases,
+): readonly string[] {
+  const map = aliases.name(effectAttribute(name));
+  if (!keepsNonce(name, effect, condition)) {
+    return [`${map} = ${aliases.value(effectValue(effect))}`];
+  }
+  return Object.entries(effectProgress(effect)).map(
+    ([field, value]) => `${map}.${aliases.name(field)} = ${aliases.value(value)}`,
+  );
+}
+
+/** What a closed effect says of its end may have to go: that is written as a whole. */
+function keepsNonce(name: string, { nonce }: EffectRecord, { effect }: WriteCondition): boolean {
+  return (
+    effect?.name === name &&
+    effect.nonce === nonce &&
+    effect.states.every((state) => state === "started" || state === "unknown")
+  );
 }
 
 function conditionExpression(condition: WriteCondition, aliases: Aliases): string {

@@ -18,17 +18,21 @@ export function providerKey(environment: string, job: JobIdentity, effect: strin
  * @throws PermanentJobError when JSON cannot carry the value
  */
 export function contentHash(what: string, value: unknown): string {
-  return sha256(canonical(JSON.parse(toJson(what, value) ?? "null")));
+  return sha256(toJson(what, value, inOrder) ?? "null");
 }
 
 /**
  * The value as JSON; `undefined` stays what it is.
  * @throws PermanentJobError when JSON cannot carry it
  */
-export function toJson(what: string, value: unknown): string | undefined {
+export function toJson(
+  what: string,
+  value: unknown,
+  replace?: (key: string, value: unknown) => unknown,
+): string | undefined {
   if (value === undefined) return undefined;
   try {
-    const json: string | undefined = JSON.stringify(value);
+    const json: string | undefined = JSON.stringify(value, replace);
     if (json !== undefined) return json;
   } catch (cause) {
     throw new PermanentJobError(`${what} cannot be written as JSON`, { cause });
@@ -36,13 +40,15 @@ export function toJson(what: string, value: unknown): string | undefined {
   throw new PermanentJobError(`${what} cannot be written as JSON: it is a ${typeof value}`);
 }
 
-/** JSON with its keys in order. */
-function canonical(value: unknown): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+/** For `JSON.stringify`: the keys of each object in an order of their own. */
+function inOrder(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const fields = value as Readonly<Record<string, unknown>>;
-  const members = Object.keys(fields).sort();
-  return `{${members.map((name) => `${JSON.stringify(name)}:${canonical(fields[name])}`).join(",")}}`;
+  return Object.fromEntries(
+    Object.keys(fields)
+      .sort()
+      .map((name) => [name, fields[name]]),
+  );
 }
 
 /** SHA-256 in hexadecimal. */

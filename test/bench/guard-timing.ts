@@ -31,7 +31,7 @@ export interface GuardTimingSetting {
   readonly jobsPerRun: number;
 }
 
-const WARM_UP_RUNS = 20;
+const WARM_UP_RUNS = 150;
 
 /**
  * Alternates between the two on the same store; the first runs of each are not counted.

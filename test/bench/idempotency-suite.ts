@@ -23,7 +23,7 @@ export interface IdempotencyResult {
 }
 
 /** Many short runs: what disturbs the machine for a while then falls on both of a pair alike. */
-const TIMING: GuardTimingSetting = { pairs: 61, jobsPerRun: 40 };
+const TIMING: GuardTimingSetting = { pairs: 41, jobsPerRun: 40 };
 const QUICK_TIMING: GuardTimingSetting = { pairs: 9, jobsPerRun: 20 };
 const COUNTED_JOBS = 100;
 const QUICK_COUNTED_JOBS = 10;

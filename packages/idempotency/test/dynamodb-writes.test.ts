@@ -68,8 +68,11 @@ describe("a ledger write on DynamoDB", () => {
 
   test("completes an effect by its nonce alone, whoever has the job", () => {
     const completion = { outcome: "ok", result: { kind: "inline", json: "1" } } as const;
-    expect(plain(complete(job, "charge", effect, completion)).condition).toBe(
-      "fx:charge.s IN (STARTED, UNKNOWN) AND fx:charge.n = n-2",
+    const { update, condition } = plain(complete(job, "charge", effect, completion));
+    expect(condition).toBe("fx:charge.s IN (STARTED, UNKNOWN) AND fx:charge.n = n-2");
+    expect(update).toBe(
+      "SET fx:charge.s = DONE, fx:charge.a = 1, fx:charge.d = 2, fx:charge.o = ok, " +
+        'fx:charge.r = {"kind":"inline","json":"1"}',
     );
   });
 
