@@ -30,7 +30,7 @@ export const allowedArrows: Readonly<Record<string, readonly string[]>> = {
     "worker",
   ],
   "billing-worker": ["clock", "deployment-contract", "job", "leasehold"],
-  drill: [],
+  drill: ["clock", "deployment-contract", "local-aws", "producer"],
   cli: ["clock", "deployment-contract", "idempotency", "job", "local-aws", "producer", "worker"],
 };
 
@@ -73,6 +73,7 @@ export const outsideLibraries: Readonly<Record<string, readonly string[]>> = {
     "leasehold",
     "billing-worker/billing-worker.ts",
     "cli",
+    "drill/queue-counts.ts",
   ],
   "@aws-sdk/client-dynamodb": [
     "idempotency/dynamodb-item.ts",

@@ -1,8 +1,19 @@
 /** The entrance: names handed on, nothing else. */
 
+export type {
+  DrillCompanion,
+  DrillJob,
+  DrillNumbers,
+  DrillPlace,
+  DrillTarget,
+  DrillWork,
+} from "./drill-target.ts";
 export { htmlReport } from "./html-report.ts";
 export { jsonReport } from "./json-report.ts";
 export type { Report, ReportNumber, VerdictRow } from "./report.ts";
+export { type DrillPart, type DrillResult, type DrillRunOptions, runDrill } from "./run-drill.ts";
+export { type Scenario, unfitness } from "./scenario.ts";
+export { scenarios } from "./scenarios.ts";
 export { type TableOptions, tableReport } from "./table-report.ts";
 export {
   type LeaseEnding,
@@ -15,3 +26,9 @@ export {
   type TimelinePhase,
   type TimelineWorker,
 } from "./timeline.ts";
+export {
+  type LogLine,
+  nodeCommand,
+  startWorkerProcess,
+  type WorkerProcess,
+} from "./worker-process.ts";

@@ -4,9 +4,14 @@ import { join } from "node:path";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { systemClock } from "@leasehold/clock";
 import { type DeploymentContract, defineContract } from "@leasehold/deployment-contract";
+import {
+  type LogLine,
+  nodeCommand,
+  startWorkerProcess,
+  type WorkerProcess,
+} from "@leasehold/drill";
 import { type LocalAws, provision, startLocalAws } from "@leasehold/local-aws";
 import { createProducer, type Producer } from "@leasehold/producer";
-import { type LogLine, startWorkerProcess, type WorkerProcess } from "../drill/worker-process.ts";
 import { Successor } from "./successor.ts";
 import { type TappedWire, tapWire, type WireRule } from "./tapped-wire.ts";
 import { type Effect, TrialRecord } from "./trial-record.ts";
@@ -109,7 +114,7 @@ export class TrialStage implements AsyncDisposable {
    * @returns why it will not work this queue, in its own words; `undefined` when it does
    */
   async startWorker(): Promise<string | undefined> {
-    const worker = startWorkerProcess(join(import.meta.dirname, "trial-program.ts"), {
+    const worker = startWorkerProcess(nodeCommand(join(import.meta.dirname, "trial-program.ts")), {
       TRIAL_LIBRARY: this.#parts.library,
       TRIAL_CONTRACT: JSON.stringify(this.contract),
       TRIAL_ENDPOINT: this.#wire.endpoint,

@@ -1,11 +1,11 @@
 /** A handler that blocks the event loop: the extender's thread keeps its lease, up to a bound. */
 
 import type { ContractInput } from "@leasehold/deployment-contract";
+import type { WorkerProcess } from "@leasehold/drill";
 import { describe, expect, test } from "vitest";
 import { type DrillSite, openTrialSite } from "./drill-site.ts";
 import { type MessageMoment, momentsOf } from "./moments.ts";
 import { DRILL, SLACK_MS, sendTrial } from "./promises.ts";
-import type { WorkerProcess } from "./worker-process.ts";
 
 const VISIBILITY_MS = 7_000;
 const EXTENDER = { TRIAL_EXTENDER: "thread" };

@@ -13,10 +13,10 @@ import {
   type WorkerTimings,
   workerTimings,
 } from "@leasehold/deployment-contract";
+import { nodeCommand, startWorkerProcess, type WorkerProcess } from "@leasehold/drill";
 import type { RequestAnswered, RequestBegun } from "@leasehold/embedded-sqs";
 import { type LocalAws, provision, startLocalAws } from "@leasehold/local-aws";
 import { createProducer, type Producer } from "@leasehold/producer";
-import { startWorkerProcess, type WorkerProcess } from "./worker-process.ts";
 
 /** The numbers of the drill: `drill` for every test run, others for the longer proofs. */
 export const drillPreset: PresetName = (process.env["DRILL_PRESET"] as PresetName) ?? "drill";
@@ -120,7 +120,7 @@ async function openSite(
     waitForRequest: (kind, fits) => requests.waitFor(kind, fits),
     startWorker: (environment = {}) => {
       const all = { ...definedOnly(aws.environment), ...program.environment, ...environment };
-      const worker = startWorkerProcess(program.script, all);
+      const worker = startWorkerProcess(nodeCommand(program.script), all);
       workers.push(worker);
       return worker;
     },

@@ -1,8 +1,8 @@
 /** What every drill asks of a worker: its jobs, its readiness, its report. */
 
 import { target as billing } from "@leasehold/billing-worker/target";
+import type { LogLine, WorkerProcess } from "@leasehold/drill";
 import type { DrillSite } from "./drill-site.ts";
-import type { LogLine, WorkerProcess } from "./worker-process.ts";
 
 /** How far stamps of two processes on a busy machine may lie apart. */
 export const SLACK_MS = 250;

@@ -1,13 +1,35 @@
 /** A service whose handlers do what the job says: obey, return quietly, insist, go deaf, or block. */
 
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { type Clock, systemClock } from "@leasehold/clock";
 import type { DeploymentContract } from "@leasehold/deployment-contract";
 import { defineJob, type JobContext, runWorkerProcess } from "leasehold";
 import { z } from "zod";
 
 const work = z.object({
-  do: z.enum(["work", "return-quietly", "say-done", "ignore-abort", "block", "block-in-drain"]),
+  do: z.enum([
+    ...(["work", "return-quietly", "say-done", "ignore-abort", "block"] as const),
+    ...(["block-in-drain", "end-in-drain", "checkpoint", "step-clock"] as const),
+  ]),
   forMs: z.number(),
+  /** From the second delivery on. */
+  thenMs: z.number().optional(),
+  stepMs: z.number().optional(),
 });
+
+/** The length of a step of a job that saves its progress. */
+const STEP_MS = 500;
+let steppedMs = 0;
+
+/** The system's clock, whose wall can be set while the process runs. */
+const steppedClock: Clock = {
+  ...{
+    monotonicMs: () => systemClock.monotonicMs(),
+    wallMs: () => systemClock.wallMs() + steppedMs,
+  },
+  schedule: (...args) => systemClock.schedule(...args),
+  sleep: (...args) => systemClock.sleep(...args),
+};
 
 /** Real time: this program runs as a process of its own, and its jobs must take a while. */
 function pass(durationMs: number, signal?: AbortSignal): Promise<void> {
@@ -25,15 +47,34 @@ function block(durationMs: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
 }
 
-async function perform({ do: how, forMs }: z.infer<typeof work>, context: JobContext) {
+/** Works in steps, and goes on from the last one that was saved. */
+async function workInSteps(forMs: number, { checkpoint, signal }: JobContext): Promise<void> {
+  let doneMs = Number(checkpoint.load() ?? 0);
+  while (doneMs < forMs) {
+    await pass(STEP_MS, signal);
+    signal.throwIfAborted();
+    doneMs += STEP_MS;
+    await checkpoint.save(doneMs);
+  }
+}
+
+async function perform(job: z.infer<typeof work>, context: JobContext) {
+  const { do: how, forMs: firstMs, thenMs, stepMs = 0 } = job;
+  const forMs = context.receiveCount === 1 ? firstMs : (thenMs ?? firstMs);
+  if (how === "checkpoint") return workInSteps(firstMs, context);
+  if (context.receiveCount === 1) steppedMs += stepMs;
   if (how === "ignore-abort") return pass(forMs);
   if (how === "block") {
     await pass(200); // So that the log tells of the start.
     return context.receiveCount === 1 ? block(forMs) : undefined;
   }
-  if (how === "block-in-drain") {
+  if (how === "block-in-drain" && forMs > 0) {
     await pass(forMs, context.draining);
     return block(forMs);
+  }
+  if (how === "end-in-drain") {
+    await pass(LONGEST_MS, context.draining);
+    return pass(forMs);
   }
   await pass(forMs, context.signal);
   if (how === "return-quietly") return undefined;
@@ -42,20 +83,31 @@ async function perform({ do: how, forMs }: z.infer<typeof work>, context: JobCon
   return undefined;
 }
 
+const LONGEST_MS = 300_000;
+const contract = JSON.parse(process.env["TRIAL_CONTRACT"] ?? "") as DeploymentContract;
+const region = process.env["AWS_REGION"] ?? "";
+const isGuarded = contract.ledger.kind === "dynamodb";
+
 await runWorkerProcess(() => ({
-  contract: JSON.parse(process.env["TRIAL_CONTRACT"] ?? "") as DeploymentContract,
+  contract,
   jobs: [
     defineJob({
       type: "trial.work",
       schema: work,
+      ...(isGuarded && { checkpoints: true }),
       handler: (job, context) => perform(job.payload, context),
     }),
   ],
-  sqs: {
-    region: process.env["AWS_REGION"] ?? "",
-    endpoint: process.env["AWS_ENDPOINT_URL_SQS"] ?? "",
-  },
+  sqs: { region, endpoint: process.env["AWS_ENDPOINT_URL_SQS"] ?? "" },
+  ...(isGuarded && {
+    ledger: {
+      kind: "dynamodb" as const,
+      client: new DynamoDBClient({ region }),
+      environment: "trial",
+    },
+  }),
   extender: process.env["TRIAL_EXTENDER"] === "thread" ? "thread" : "inline",
+  ...(process.env["TRIAL_CLOCK"] === "stepped" && { clock: steppedClock }),
   admin: { port: 0 },
   log: { level: "debug" },
 }));

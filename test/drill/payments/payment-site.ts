@@ -12,11 +12,11 @@ import {
   startPaymentSandbox,
 } from "@leasehold/billing-worker/payment-sandbox";
 import { systemClock } from "@leasehold/clock";
+import { nodeCommand, startWorkerProcess, type WorkerProcess } from "@leasehold/drill";
 import { DynamodbLedgerStore, type JobRecord } from "@leasehold/idempotency";
 import { parseJobId, parseJobType, parseTenantId } from "@leasehold/job";
 import { type LocalAws, provision, startLocalAws } from "@leasehold/local-aws";
 import { createProducer } from "@leasehold/producer";
-import { startWorkerProcess, type WorkerProcess } from "../worker-process.ts";
 import type { Cell } from "./cells.ts";
 import { type HoldProxy, startHoldProxy } from "./hold-proxy.ts";
 import { CHARGE_JOB, paymentContract, TENANT } from "./numbers.ts";
@@ -118,7 +118,7 @@ export class PaymentSite implements AsyncDisposable {
 
   /** A worker whose every request goes by `script`. */
   async startWorker(script: Script = openRoad): Promise<WorkerProcess> {
-    const worker = startWorkerProcess(SERVICE, {
+    const worker = startWorkerProcess(nodeCommand(SERVICE), {
       ...(await this.#wire(script)),
       TRIAL_POLICY: this.#cell.policy,
       TRIAL_OPENING: this.#cell.moment.opening ?? "eager",

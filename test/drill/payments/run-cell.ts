@@ -1,6 +1,6 @@
 /** Runs one cell with real processes and tells what was seen. */
 
-import type { LogLine, WorkerProcess } from "../worker-process.ts";
+import type { LogLine, WorkerProcess } from "@leasehold/drill";
 import type { Cell } from "./cells.ts";
 import { PaymentSite } from "./payment-site.ts";
 import { type Held, Trap } from "./trap.ts";

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startWorkerProcess } from "../worker-process.ts";
+import { nodeCommand, startWorkerProcess } from "@leasehold/drill";
 import { COMMAND, SERVICE } from "./programs.ts";
 
 /** A cache of compiled code. */
@@ -28,7 +28,7 @@ export async function warmUp(): Promise<WarmCache> {
 /** There is no queue here; a signal ends a worker that is still looking for one. */
 async function endService(environment: Readonly<Record<string, string>>): Promise<void> {
   const nowhere = "http://127.0.0.1:9";
-  await using worker = startWorkerProcess(SERVICE, {
+  await using worker = startWorkerProcess(nodeCommand(SERVICE), {
     ...environment,
     ...{ AWS_REGION: "eu-central-1", AWS_ACCESS_KEY_ID: "none", AWS_SECRET_ACCESS_KEY: "none" },
     ...{ AWS_ENDPOINT_URL_SQS: nowhere, AWS_ENDPOINT_URL_DYNAMODB: nowhere },

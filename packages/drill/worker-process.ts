@@ -36,16 +36,22 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** Starts `script` on this Node with `environment` alone (and PATH), as a platform would: exec form. */
+/** Starts a program with `environment` alone (and PATH), as a platform would: no shell between. */
 export function startWorkerProcess(
-  script: string,
+  [program = process.execPath, ...args]: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): WorkerProcess {
-  const child = spawn(process.execPath, ["--conditions=source", script], {
+  const child = spawn(program, args, {
     env: { PATH: process.env["PATH"], ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  return new SpawnedWorker(child, script);
+  return new SpawnedWorker(child, [program, ...args].join(" "));
+}
+
+/** The command of a script for this Node; packages are reached by their sources without a build. */
+export function nodeCommand(script: string, ...args: readonly string[]): readonly string[] {
+  const conditions = script.endsWith(".ts") ? ["--conditions=source"] : [];
+  return [process.execPath, ...conditions, script, ...args];
 }
 
 class SpawnedWorker implements WorkerProcess {
@@ -57,17 +63,19 @@ class SpawnedWorker implements WorkerProcess {
   readonly #waiters = new Set<Waiter>();
   #ended = false;
 
-  constructor(child: ChildProcess, script: string) {
+  constructor(child: ChildProcess, command: string) {
     this.#child = child;
     this.pid = child.pid ?? 0;
     this.#read(child.stdout, (text) => this.#hear(text));
     this.#read(child.stderr, (text) => void this.noise.push(text));
     const { promise, resolve } = Promise.withResolvers<Awaited<WorkerProcess["exited"]>>();
     this.exited = promise;
+    // A program that is not there: told like one that ends at once.
+    child.once("error", (error) => void this.noise.push(error.message));
     child.once("close", (code, signal) => {
       this.#ended = true;
       resolve({ code, signal, atMs: Date.now() });
-      for (const { reject } of this.#waiters) reject(this.#gone(script, code ?? signal));
+      for (const { reject } of this.#waiters) reject(this.#gone(command, code ?? signal));
     });
   }
 

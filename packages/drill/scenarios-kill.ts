@@ -1,0 +1,81 @@
+/** SIGKILL, which no process can answer: the lease alone brings the job back. */
+
+import type { DrillWork } from "./drill-target.ts";
+import type { Scenario } from "./scenario.ts";
+
+const LONG: DrillWork = { do: "work", forMs: 300_000, thenMs: 100 };
+const ALWAYS: NodeJS.Signals = "SIGKILL";
+
+/** Kills. */
+export const killScenarios: readonly Scenario[] = [
+  {
+    name: "SIGKILL while running",
+    story: "The lease runs out: the message is back within one visibility timeout.",
+    work: () => LONG,
+    play: async (stage) => {
+      const first = await stage.start("first");
+      await stage.send();
+      await first.started(1);
+      await first.line("lease.extended");
+      first.signal(ALWAYS);
+      await first.exited();
+      const second = await stage.start("second");
+      await second.started(1);
+      await stage.quiet();
+      await stage.stop(second);
+    },
+    expect: {
+      exits: { first: ALWAYS },
+      backWithinMs: ({ lease }) => lease.visibilityTimeoutMs + 1_000,
+    },
+  },
+  {
+    name: "SIGKILL while draining",
+    story: "In a drain leases are tapered: the message is back soon after the platform's own kill.",
+    work: () => LONG,
+    play: async (stage) => {
+      const first = await stage.start("first");
+      await stage.send();
+      await first.started(1);
+      const atMs = first.signal("SIGTERM");
+      await first.line("drain.started");
+      await stage.until(atMs + stage.timings.drain.drainMs - 1_000);
+      first.signal(ALWAYS);
+      await first.exited();
+      const second = await stage.start("second");
+      await second.started(1);
+      await stage.quiet();
+      await stage.stop(second);
+    },
+    expect: {
+      exits: { first: ALWAYS },
+      backWithinMs: ({ drain }) => drain.killAfterMs + 3_000,
+    },
+  },
+  {
+    name: "SIGKILL while releasing",
+    story:
+      "Killed with its release under way: if that never arrives, the taper brings the job back.",
+    work: () => LONG,
+    play: async (stage) => {
+      const first = await stage.start("first");
+      await stage.send();
+      await first.started(1);
+      first.disturb([{ fault: { kind: "hung" }, visibilityTimeoutsSeconds: [0] }]);
+      first.signal("SIGTERM");
+      await first.request("a release", ({ entries }) =>
+        entries.some(({ visibilityTimeoutSeconds }) => visibilityTimeoutSeconds === 0),
+      );
+      first.signal(ALWAYS);
+      await first.exited();
+      const second = await stage.start("second");
+      await second.started(1);
+      await stage.quiet();
+      await stage.stop(second);
+    },
+    expect: {
+      exits: { first: ALWAYS },
+      backWithinMs: ({ drain }) => drain.killAfterMs + 3_000,
+    },
+  },
+];
