@@ -40,6 +40,8 @@ export interface BillingTarget {
   startCompanion(site: { readonly folder: string }): Promise<BillingCompanion>;
   /** Variables of the worker, besides those that say where AWS is. */
   environment(session: BillingSession): Readonly<Record<string, string>>;
+  /** What `renderMs` makes long; an invoice and its payment bring one. */
+  readonly slowJob: { readonly type: string; readonly samples: number };
   sampleJobs(request: SampleRequest): readonly SampleJob[];
 }
 
@@ -62,6 +64,7 @@ export const target: BillingTarget = Object.freeze({
   tables: [invoicesTable],
   startCompanion,
   environment,
+  slowJob: { type: "receipt.render", samples: 2 },
   sampleJobs,
 });
 

@@ -7,6 +7,7 @@ import { systemClock } from "@leasehold/clock";
 import { CommanderError } from "commander";
 import { runAws } from "./aws-command.ts";
 import type { CommandHost } from "./command-host.ts";
+import { runDrillCommand } from "./drill-command.ts";
 import { runLedger } from "./ledger-command.ts";
 import { runLocal } from "./local-command.ts";
 import { Output } from "./output.ts";
@@ -70,6 +71,9 @@ async function main(): Promise<void> {
       },
       aws: async (flags) => {
         process.exitCode = await runAws(flags, host(flags.json));
+      },
+      drill: async (flags) => {
+        process.exitCode = await runDrillCommand(flags, host(false));
       },
       ledger: async (flags) => {
         process.exitCode = await runLedger(flags, host(flags.json));

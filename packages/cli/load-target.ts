@@ -14,6 +14,7 @@ const PARTS: Readonly<Record<keyof Required<LocalTarget>, readonly [what: string
   tables: ["a list", Array.isArray],
   startCompanion: ["a function, or left out", (value) => value === undefined || isFunction(value)],
   environment: ["a function", isFunction],
+  slowJob: ["a type and a number of samples, or left out", isSlowJob],
   sampleJobs: ["a function", isFunction],
 };
 
@@ -44,6 +45,12 @@ export function checkTarget(file: string, target: unknown): LocalTarget {
     .map(([name, [what]]) => `target.${name} must be ${what}, got ${show(given[name])}`);
   if (problems.length > 0) throw new TargetInvalidError(file, problems);
   return target as LocalTarget;
+}
+
+function isSlowJob(value: unknown): boolean {
+  if (value === undefined) return true;
+  const { type, samples } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof type === "string" && Number.isInteger(samples) && Number(samples) >= 1;
 }
 
 function isFunction(value: unknown): boolean {

@@ -73,6 +73,11 @@ export interface LocalTarget {
   startCompanion?(site: CompanionSite): Promise<Companion>;
   /** Variables of the worker, besides those that say where AWS and its companion are. */
   environment(session: LocalSession): Readonly<Record<string, string>>;
+  /**
+   * The type of job that `renderMs` makes long, and how many sample jobs bring one of it; a drill waits
+   * for these to start. @defaultValue every sample job is as long as that
+   */
+  readonly slowJob?: { readonly type: string; readonly samples: number };
   /** Realistic jobs, exactly `count` of them. */
   sampleJobs(request: SampleRequest): Iterable<SampleJob>;
 }

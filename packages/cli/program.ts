@@ -3,6 +3,7 @@
 import { type PresetName, presets } from "@leasehold/deployment-contract";
 import { type AwsMode, type FaultRule, faultSyntax, readFaultRules } from "@leasehold/local-aws";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { addDrill, type DrillFlags } from "./drill-flags.ts";
 import { addLedger, type LedgerFlags } from "./ledger-flags.ts";
 
 /** What `leasehold local` was asked for. */
@@ -34,6 +35,7 @@ export interface AwsFlags {
 export interface Commands {
   local(flags: LocalFlags): Promise<void>;
   aws(flags: AwsFlags): Promise<void>;
+  drill(flags: DrillFlags): Promise<void>;
   ledger(flags: LedgerFlags): Promise<void>;
 }
 
@@ -50,6 +52,7 @@ export function createProgram(commands: Commands, version: string): Command {
     .exitOverride();
   addLocal(program, commands);
   addAws(program, commands);
+  addDrill(program, (flags) => commands.drill(flags));
   addLedger(program, (flags) => commands.ledger(flags));
   return program;
 }

@@ -43,7 +43,7 @@ const LOOK_EVERY_MS = 250;
 export class DrillStage implements AsyncDisposable {
   readonly timings: WorkerTimings;
   readonly #parts: StageParts;
-  readonly #startedAtMs = Date.now();
+  readonly #startedAtMs = systemClock.wallMs();
   readonly #workers: DrillWorker[] = [];
   readonly #sent: SentMessage[] = [];
   #awaited = "nothing";
@@ -99,18 +99,27 @@ export class DrillStage implements AsyncDisposable {
     environment: Readonly<Record<string, string>> = {},
     command: readonly string[] = this.command,
   ): Promise<DrillWorker> {
-    const { aws, companion, place, orders } = this.#parts;
+    const { aws, companion, orders } = this.#parts;
     const wire = await startFaultProxy({ target: aws.sqsEndpoint, logLimit: 100_000 });
     const process = startWorkerProcess(command, {
       ...definedOnly(aws.environment),
-      ...orders.target.environment(place),
+      ...orders.target.environment(this.#placeOfNext()),
       ...companion?.environment,
       ...environment,
       AWS_ENDPOINT_URL_SQS: wire.endpoint,
     });
-    const worker = new DrillWorker({ name, process, wire, awaiting: this.#awaiting });
+    const { slowType } = orders.target;
+    const worker = new DrillWorker({ name, process, wire, awaiting: this.#awaiting, slowType });
     this.#workers.push(worker);
     return worker;
+  }
+
+  /** A service that cannot be told job by job is told worker by worker. */
+  #placeOfNext(): DrillPlace {
+    const { place } = this.#parts;
+    const { thenMs } = place.work;
+    if (this.#workers.length === 0 || thenMs === undefined) return place;
+    return { ...place, work: { ...place.work, forMs: thenMs } };
   }
 
   /** Sends jobs and returns when the queue has them. */
@@ -132,7 +141,7 @@ export class DrillStage implements AsyncDisposable {
   async quiet(): Promise<void> {
     const look = async () => {
       while ((await messagesOn(this.#parts.aws.sqs, this.#parts.queueUrl)) > 0) {
-        await pass(LOOK_EVERY_MS);
+        await systemClock.sleep(LOOK_EVERY_MS);
       }
     };
     await this.#awaiting("an empty queue", look());
@@ -140,7 +149,7 @@ export class DrillStage implements AsyncDisposable {
 
   /** Resolves at a moment of Unix time. */
   async until(atMs: number): Promise<void> {
-    await this.#awaiting("a moment", pass(atMs - Date.now()));
+    await this.#awaiting("a moment", systemClock.sleep(Math.max(0, atMs - systemClock.wallMs())));
   }
 
   /** Sends SIGTERM to a worker and waits for its end. */
@@ -155,7 +164,7 @@ export class DrillStage implements AsyncDisposable {
     return {
       scenario: orders.scenario,
       startedAtMs: this.#startedAtMs,
-      endedAtMs: Date.now(),
+      endedAtMs: systemClock.wallMs(),
       timings: this.timings,
       sent: [...this.#sent],
       workers: this.#workers.map((worker) => worker.record()),
@@ -188,9 +197,4 @@ function definedOnly(
       (entry): entry is [string, string] => entry[1] !== undefined,
     ),
   );
-}
-
-/** Real time: a drill is there to wait for deadlines. */
-function pass(durationMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, durationMs));
 }

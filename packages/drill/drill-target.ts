@@ -20,7 +20,7 @@ export interface DrillWork {
     | "checkpoint"
     | "step-clock";
   readonly forMs: number;
-  /** From the second delivery on. @defaultValue forMs */
+  /** From the second delivery on, or in all workers but the first. @defaultValue forMs */
   readonly thenMs?: number;
   /** Of `step-clock`, on the first delivery: by how much the wall clock jumps. @defaultValue 0 */
   readonly stepMs?: number;
@@ -74,7 +74,9 @@ export interface DrillTarget {
   environment(place: DrillPlace): Readonly<Record<string, string>>;
   /** Variables that tell of a platform whose grace is shorter than the contract's drain. */
   shortGrace?(place: DrillPlace): Readonly<Record<string, string>>;
-  /** Exactly `count` jobs, numbered from `from`, that do the work of the place. */
+  /** The type of the jobs that take as long as they are told. @defaultValue every type */
+  readonly slowType?: string;
+  /** At least `count` jobs, so that as many of them are slow ones or bring one, numbered from `from`, that do the work of the place. */
   jobs(place: DrillPlace, from: number, count: number): readonly DrillJob[];
   /**
    * How often each side effect happened at its provider, by a name of its own; absent when the service

@@ -1,5 +1,6 @@
 /** One worker under drill: a real process behind a wire of its own, and a probe that is watched. */
 
+import { systemClock } from "@leasehold/clock";
 import type { FaultPlan, FaultProxy, ProxiedRequest } from "@leasehold/local-aws";
 import type { WorkerRecord } from "./drill-record.ts";
 import type { LogLine, WorkerProcess } from "./worker-process.ts";
@@ -13,6 +14,8 @@ export interface DrillWorkerParts {
   readonly process: WorkerProcess;
   readonly wire: FaultProxy;
   readonly awaiting: Awaiting;
+  /** Jobs of this type count as started. @defaultValue of every type */
+  readonly slowType?: string | undefined;
 }
 
 /** How often the wire is looked at for a request that must come. */
@@ -24,17 +27,19 @@ export class DrillWorker implements AsyncDisposable {
   readonly #process: WorkerProcess;
   readonly #wire: FaultProxy;
   readonly #awaiting: Awaiting;
-  readonly #startedAtMs = Date.now();
+  readonly #slowType: string | undefined;
+  readonly #startedAtMs = systemClock.wallMs();
   readonly #signals: { readonly name: string; readonly atMs: number }[] = [];
   #exit: WorkerRecord["exit"];
   #unreadyAtMs: number | undefined;
   #watching: Promise<void> | undefined;
 
-  constructor({ name, process, wire, awaiting }: DrillWorkerParts) {
+  constructor({ name, process, wire, awaiting, slowType }: DrillWorkerParts) {
     this.name = name;
     this.#process = process;
     this.#wire = wire;
     this.#awaiting = awaiting;
+    this.#slowType = slowType;
     void process.exited.then((exit) => {
       this.#exit = exit;
     });
@@ -45,7 +50,7 @@ export class DrillWorker implements AsyncDisposable {
     return this.#awaiting(`${event} of ${this.name}`, this.#process.waitFor(event, fits));
   }
 
-  /** Resolves when `count` different jobs have started here. */
+  /** Resolves when `count` different slow jobs have started here. */
   async started(count: number): Promise<void> {
     await this.line("job.started", () => this.#startedJobs() >= count);
   }
@@ -111,14 +116,18 @@ export class DrillWorker implements AsyncDisposable {
         const found = look();
         if (found !== undefined) return found;
         if (this.#exit !== undefined) throw new Error(`${this.name} ended before ${what}`);
-        await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+        await systemClock.sleep(LOOK_EVERY_MS);
       }
     };
     return this.#awaiting(`${what} of ${this.name}`, search());
   }
 
   #startedJobs(): number {
-    const starts = this.#process.lines.filter(({ event }) => event === "job.started");
+    const starts = this.#process.lines.filter(
+      (line) =>
+        line.event === "job.started" &&
+        (this.#slowType === undefined || line["job_type"] === this.#slowType),
+    );
     return new Set(starts.map((line) => line["job_id"])).size;
   }
 
@@ -131,7 +140,7 @@ export class DrillWorker implements AsyncDisposable {
         ({ ok }) => ok,
         () => false,
       );
-      if (!isReady) this.#unreadyAtMs = Date.now();
+      if (!isReady) this.#unreadyAtMs = systemClock.wallMs();
     }
   }
 }

@@ -1,5 +1,6 @@
 /** The entrance: names handed on, nothing else. */
 
+export { drillProgress, drillReport } from "./drill-report.ts";
 export type {
   DrillCompanion,
   DrillJob,

@@ -98,7 +98,7 @@ class WorkerDrawing {
         : [
             line("deadline", first.atMs + drainMs, "drain deadline"),
             line("deadline", first.atMs + killAfterMs, "the platform would kill"),
-          ]),
+          ].filter(({ atMs }) => atMs <= this.#at(this.#record.endedAtMs))),
       ...(unreadyAtMs === undefined ? [] : [line("note", unreadyAtMs, "not ready")]),
       ...this.#worker.requests.flatMap(({ fault, action, arrivedAtMs }) =>
         fault === undefined ? [] : [line("fault", arrivedAtMs, `${action}: ${fault.kind}`)],

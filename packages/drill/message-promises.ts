@@ -2,9 +2,9 @@
 
 import type { DrillRecord } from "./drill-record.ts";
 import type { HandlerRun } from "./handler-runs.ts";
+import type { Judged } from "./judged.ts";
 import type { MessageCall } from "./message-calls.ts";
 import type { Expectation } from "./scenario.ts";
-import type { Judged } from "./verdict.ts";
 
 /** What the promises are judged by. */
 export interface MessageFacts {
@@ -32,17 +32,24 @@ export function messagePromises(facts: MessageFacts): readonly Judged[] {
   ];
 }
 
-/** From each release that SQS took to the next start of the message, in another worker. */
+/**
+ * From each release that SQS took to the next start of the message, in another worker. Of a group that
+ * has its order, from the last release before that start: until then the group was locked.
+ */
 export function restartGaps({
   calls,
   runs,
-}: Pick<MessageFacts, "calls" | "runs">): readonly number[] {
-  return calls.flatMap((call) => {
-    const { kind, ok, answeredAtMs, messageId, worker } = call;
-    if (kind !== "release" || !ok || answeredAtMs === undefined) return [];
-    const next = runs.find((run) => run.messageId === messageId && run.startedAtMs > call.atMs);
+  expectation,
+}: Pick<MessageFacts, "calls" | "runs" | "expectation">): readonly number[] {
+  if (expectation.backlog === true) return [];
+  const releases = calls.filter(({ kind, ok }) => kind === "release" && ok);
+  return releases.flatMap(({ atMs, answeredAtMs = atMs, messageId, worker }) => {
+    const next = runs.find((run) => run.messageId === messageId && run.startedAtMs > atMs);
     if (next === undefined || next.worker === worker) return [];
-    return [next.startedAtMs - answeredAtMs];
+    const earlier = releases.flatMap((release) => release.answeredAtMs ?? []);
+    const unlocked = earlier.filter((moment) => moment <= next.startedAtMs);
+    const sinceMs = expectation.inOrder === true ? Math.max(...unlocked) : answeredAtMs;
+    return [next.startedAtMs - sinceMs];
   });
 }
 
@@ -133,7 +140,7 @@ function releasedOnce({ calls }: MessageFacts): Judged {
 
 function startedElsewhere(facts: MessageFacts): readonly Judged[] {
   const gaps = restartGaps(facts);
-  if (gaps.length === 0 || facts.expectation.backlog === true) return [];
+  if (gaps.length === 0) return [];
   const worst = Math.max(...gaps);
   return [
     {

@@ -1,16 +1,18 @@
 /** Plays scenarios with a target, some at a time, and judges each. */
 
+import { elapsedMs, now, systemClock } from "@leasehold/clock";
 import type { DrillRecord } from "./drill-record.ts";
 import { DrillStage } from "./drill-stage.ts";
 import type { DrillTarget } from "./drill-target.ts";
 import { handlerRuns } from "./handler-runs.ts";
+import type { Judged } from "./judged.ts";
 import { timelineOf } from "./line-timeline.ts";
 import { messageCalls } from "./message-calls.ts";
 import { restartGaps } from "./message-promises.ts";
 import type { VerdictRow } from "./report.ts";
 import { type Scenario, unfitness } from "./scenario.ts";
 import type { Timeline } from "./timeline.ts";
-import { type Judged, judgeAll } from "./verdict.ts";
+import { judgeAll } from "./verdict.ts";
 
 /** One scenario with the target that it is played with. */
 export interface DrillPart {
@@ -75,13 +77,13 @@ function byLength(
 }
 
 async function playPart({ scenario, target }: DrillPart): Promise<DrillResult> {
-  const startedAtMs = performance.now();
+  const started = now(systemClock);
   const about = { name: scenario.name, target: target.name };
   const skipped = unfitness(scenario, target);
   if (skipped !== undefined) {
     return { ...about, skipped, verdicts: [], restartGapsMs: [], tookMs: 0 };
   }
-  const tookMs = () => performance.now() - startedAtMs;
+  const tookMs = () => elapsedMs(systemClock, started);
   try {
     let record = await playOnce(scenario, target);
     let judged = judgeAll(record, scenario.expect);
@@ -89,12 +91,13 @@ async function playPart({ scenario, target }: DrillPart): Promise<DrillResult> {
       record = await playOnce(scenario, target);
       judged = judgeAll(record, scenario.expect).map(excuseSlow);
     }
-    const facts = { calls: messageCalls(record), runs: handlerRuns(record) };
+    const calls = messageCalls(record);
+    const facts = { calls, runs: handlerRuns(record), expectation: scenario.expect };
     return {
       ...about,
       verdicts: judged.map(({ timing: _, ...row }) => ({ ...row, scenario: scenario.name })),
       timeline: timelineOf(record),
-      restartGapsMs: scenario.expect.backlog === true ? [] : restartGaps(facts),
+      restartGapsMs: restartGaps(facts),
       tookMs: tookMs(),
     };
   } catch (error) {
@@ -118,15 +121,14 @@ async function playOnce(scenario: Scenario, target: DrillTarget): Promise<DrillR
   const { name, numbers = {}, work, play, extraMs = 0 } = scenario;
   await using stage = await DrillStage.open({ scenario: name, target, numbers, work });
   const patienceMs = PATIENCE_MS + extraMs;
-  let timer: NodeJS.Timeout | undefined;
   const { promise: tooLong, reject } = Promise.withResolvers<never>();
-  timer = setTimeout(() => {
+  const cancel = systemClock.schedule(patienceMs, () => {
     reject(new Error(`waited ${patienceMs / 1_000} s, at the end for ${stage.awaited}`));
-  }, patienceMs);
+  });
   try {
     await Promise.race([play(stage), tooLong]);
     return await stage.record();
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
 }

@@ -1,6 +1,7 @@
 /** Ways of starting a worker that would lose work, and are caught before they do. */
 
 import type { Scenario } from "./scenario.ts";
+import { signalProcess } from "./worker-process.ts";
 
 /** Single quotes, with those inside closed, escaped and opened again. */
 function quoted(word: string): string {
@@ -22,7 +23,7 @@ export const launchScenarios: readonly Scenario[] = [
       const first = await stage.start("first", { HOME: stage.place.folder }, command);
       await first.line("worker.ready");
       const [, pid] = await first.says(/^pid=(\d+)$/);
-      process.kill(Number(pid), "SIGTERM");
+      signalProcess(Number(pid), "SIGTERM");
       await first.exited();
     },
     expect: { says: { first: /stands between npm.* and this process and swallows SIGTERM/ } },

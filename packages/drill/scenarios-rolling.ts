@@ -6,6 +6,8 @@ import type { Scenario } from "./scenario.ts";
 
 const JOBS = 200;
 const DEPLOYS = 20;
+/** On a busy machine jobs outlast the drain and go back, or a release stays unanswered and lapses. */
+const UNDER_LOAD = [0, 74, 75];
 
 /** Each is replaced as a platform does it: the new one is ready before the old one is told. */
 async function rollThree(stage: DrillStage): Promise<void> {
@@ -50,10 +52,9 @@ export const rollingScenarios: readonly Scenario[] = [
     work: () => ({ do: "work", forMs: 300 }),
     fits: ({ countEffects }) => countEffects !== undefined,
     play: rollThree,
-    // Jobs in hand may be longer than the drain on a busy machine; then they go back.
     expect: {
       ...{ effects: true, backlog: true },
-      exits: { "old-1": [0, 75], "old-2": [0, 75], "old-3": [0, 75] },
+      exits: { "old-1": UNDER_LOAD, "old-2": UNDER_LOAD, "old-3": UNDER_LOAD },
     },
   },
   {

@@ -2,16 +2,11 @@
 
 import type { DrillRecord, WorkerRecord } from "./drill-record.ts";
 import { handlerRuns } from "./handler-runs.ts";
+import type { Judged } from "./judged.ts";
 import { messageCalls } from "./message-calls.ts";
 import { messagePromises } from "./message-promises.ts";
 import type { VerdictRow } from "./report.ts";
 import type { Expectation, ExpectedExit } from "./scenario.ts";
-
-/** One promise, judged. */
-export interface Judged extends Omit<VerdictRow, "scenario"> {
-  /** A bound that a busy machine may miss without anything being wrong. @defaultValue false */
-  readonly timing?: true;
-}
 
 /** How far stamps of two processes on a busy machine may lie apart. */
 export const SLACK_MS = 250;

@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { systemClock } from "@leasehold/clock";
 
 /** One log line of the worker, parsed; `time` is the worker's own stamp. */
 export interface LogLine {
@@ -54,6 +55,11 @@ export function nodeCommand(script: string, ...args: readonly string[]): readonl
   return [process.execPath, ...conditions, script, ...args];
 }
 
+/** Signals a process that was started by one of ours. */
+export function signalProcess(pid: number, name: NodeJS.Signals): void {
+  process.kill(pid, name);
+}
+
 class SpawnedWorker implements WorkerProcess {
   readonly pid: number;
   readonly lines: LogLine[] = [];
@@ -74,7 +80,7 @@ class SpawnedWorker implements WorkerProcess {
     child.once("error", (error) => void this.noise.push(error.message));
     child.once("close", (code, signal) => {
       this.#ended = true;
-      resolve({ code, signal, atMs: Date.now() });
+      resolve({ code, signal, atMs: systemClock.wallMs() });
       for (const { reject } of this.#waiters) reject(this.#gone(command, code ?? signal));
     });
   }
@@ -90,7 +96,7 @@ class SpawnedWorker implements WorkerProcess {
   }
 
   signal(name: NodeJS.Signals): number {
-    const atMs = Date.now();
+    const atMs = systemClock.wallMs();
     this.#child.kill(name);
     return atMs;
   }

@@ -88,7 +88,9 @@ const contract = JSON.parse(process.env["TRIAL_CONTRACT"] ?? "") as DeploymentCo
 const region = process.env["AWS_REGION"] ?? "";
 const isGuarded = contract.ledger.kind === "dynamodb";
 
-await runWorkerProcess(() => ({
+const clock = process.env["TRIAL_CLOCK"] === "stepped" ? { clock: steppedClock } : {};
+
+const parts = () => ({
   contract,
   jobs: [
     defineJob({
@@ -106,8 +108,10 @@ await runWorkerProcess(() => ({
       environment: "trial",
     },
   }),
-  extender: process.env["TRIAL_EXTENDER"] === "thread" ? "thread" : "inline",
-  ...(process.env["TRIAL_CLOCK"] === "stepped" && { clock: steppedClock }),
+  extender: process.env["TRIAL_EXTENDER"] === "thread" ? ("thread" as const) : ("inline" as const),
+  ...clock,
   admin: { port: 0 },
-  log: { level: "debug" },
-}));
+  log: { level: "debug" as const },
+});
+
+await runWorkerProcess(parts, clock);

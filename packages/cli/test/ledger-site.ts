@@ -120,6 +120,7 @@ export async function startLedgerSite({ results }: { readonly results?: ResultSt
       {
         local: async () => {},
         aws: async () => {},
+        drill: async () => {},
         ledger: async (flags) => {
           exitCode = await (desk === undefined
             ? runLedger(flags, given)

@@ -8,6 +8,7 @@ function setup() {
     {
       local: async (flags) => void calls.push(["local", { ...flags }]),
       aws: async (flags) => void calls.push(["aws", { ...flags }]),
+      drill: async (flags) => void calls.push(["drill", { ...flags }]),
       ledger: async (flags) => void calls.push(["ledger", { ...flags }]),
     },
     "1.2.3",
@@ -58,6 +59,17 @@ describe("the command line", () => {
     ],
     ["local --target a.ts --jobs 0 --exit-when-idle", undefined],
     ["aws", ["aws", { sqsPort: 4566, dynamodbPort: 8000 }]],
+    ["drill --list", ["drill", { list: true, times: 1 }]],
+    [
+      "drill --target a.ts --only idle --preset default-30 --times 20 --json r.json --html r.html",
+      [
+        "drill",
+        {
+          ...{ target: "a.ts", only: "idle", preset: "default-30", times: 20 },
+          ...{ json: "r.json", html: "r.html" },
+        },
+      ],
+    ],
     [
       "aws --sqs-port 0 --dynamodb-port 1 --data d --json",
       ["aws", { sqsPort: 0, dynamodbPort: 1, data: "d", json: true }],
@@ -118,6 +130,9 @@ describe("the command line", () => {
   test.each([
     ["local", "required option '--target <file>' not specified"],
     ["local --target", "option '--target <file>' argument missing"],
+    ["drill --all", "option '--target <file>' is missing: which service is drilled?"],
+    ["drill --target a.ts", "give '--all', '--only <name>' or '--list'"],
+    ["drill --target a.ts --all --times 0", "Give a whole number between 1 and 1000."],
     ["local --target a.ts --jobs many", "'--jobs <n>' argument 'many' is invalid. Give a whole"],
     ["local --target a.ts --jobs 1.5", "argument '1.5' is invalid"],
     ["local --target a.ts --jobs -1", "argument '-1' is invalid"],
