@@ -33,15 +33,18 @@ export function messagePromises(facts: MessageFacts): readonly Judged[] {
 }
 
 /**
- * From each release that SQS took to the next start of the message, in another worker. Of a group that
- * has its order, from the last release before that start: until then the group was locked.
+ * From each release that SQS took to the next start of the message, in another worker, as soon as that
+ * one is ready. Of a group that has its order, from the last release before that start: until then the
+ * group was locked.
  */
-export function restartGaps({
-  calls,
-  runs,
-  expectation,
-}: Pick<MessageFacts, "calls" | "runs" | "expectation">): readonly number[] {
+export function restartGaps({ record, calls, runs, expectation }: MessageFacts): readonly number[] {
   if (expectation.backlog === true) return [];
+  const readyAtMs = new Map(
+    record.workers.map(({ name, lines }) => [
+      name,
+      lines.find(({ event }) => event === "worker.ready")?.atMs ?? 0,
+    ]),
+  );
   const releases = calls.filter(({ kind, ok }) => kind === "release" && ok);
   return releases.flatMap(({ atMs, answeredAtMs = atMs, messageId, worker }) => {
     const next = runs.find((run) => run.messageId === messageId && run.startedAtMs > atMs);
@@ -49,7 +52,7 @@ export function restartGaps({
     const earlier = releases.flatMap((release) => release.answeredAtMs ?? []);
     const unlocked = earlier.filter((moment) => moment <= next.startedAtMs);
     const sinceMs = expectation.inOrder === true ? Math.max(...unlocked) : answeredAtMs;
-    return [next.startedAtMs - sinceMs];
+    return [Math.max(0, next.startedAtMs - Math.max(sinceMs, readyAtMs.get(next.worker) ?? 0))];
   });
 }
 

@@ -9,8 +9,10 @@ export type ExpectedExit = number | readonly number[] | NodeJS.Signals;
 
 /** What is right for this scenario, beside what is right for all. */
 export interface Expectation {
-  /** By the name of the worker; a worker that is not named must exit with 0. */
+  /** By the name of the worker. */
   readonly exits?: Readonly<Record<string, ExpectedExit>>;
+  /** Of a worker that is not named there. @defaultValue 0 */
+  readonly usualExit?: ExpectedExit;
   /** A lease is lost on purpose, so the same message may be worked on twice at a time. */
   readonly twins?: true;
   /** More waits than workers can take, so what is released waits in turn. */
@@ -41,6 +43,8 @@ export interface Scenario {
   readonly expect: Expectation;
   /** How long it may take beyond three minutes. @defaultValue 0 */
   readonly extraMs?: number;
+  /** Takes more than a core: one such at a time. @defaultValue false */
+  readonly isHeavy?: true;
 }
 
 /** Why a target cannot be played with; `undefined` when it can. */

@@ -28,7 +28,7 @@ export function judgeAll(record: DrillRecord, expectation: Expectation): readonl
   return [
     ...messagePromises({ record, calls, runs, expectation }),
     ...record.workers.flatMap((worker) => [
-      exitPromise(worker, expectation.exits?.[worker.name] ?? 0),
+      exitPromise(worker, expectation.exits?.[worker.name] ?? expectation.usualExit ?? 0),
       ...saysPromises(worker, expectation.says?.[worker.name]),
       ...drainPromises(worker, record),
     ]),

@@ -11,7 +11,13 @@ export type Step =
   /** Keeps the event loop from turning. */
   | { readonly do: "block"; readonly forMs: number }
   /** An effect that happens once; `last` finishes the job with it. */
-  | { readonly do: "charge"; readonly effect: string; readonly last?: true }
+  | {
+      readonly do: "charge";
+      readonly effect: string;
+      readonly last?: true;
+      /** What it throws is caught, and the handler goes on as if nothing had happened. */
+      readonly isSwallowed?: true;
+    }
   | { readonly do: "save" };
 
 /** How a handler ends once its steps are done. */
@@ -54,6 +60,7 @@ export const CALL_FAULTS = [
   "lost-request",
   "slow-answer",
   "slow-request",
+  "failed-entries",
 ] as const;
 
 /** What happens to a worker, its machine, or a message. */
@@ -158,7 +165,12 @@ function jobOf(n: number, isFifo: boolean, chance: Chance, effects: number): Job
     for (const effect of names) {
       const isLast = effect === names.at(-1) && chance.isHit(0.5);
       const at = isLast ? steps.length : chance.between(0, steps.length + 1);
-      steps.splice(at, 0, { do: "charge", effect, ...(isLast && { last: true }) });
+      const isSwallowed = chance.isHit(0.15);
+      steps.splice(at, 0, {
+        ...{ do: "charge", effect },
+        ...(isLast && { last: true }),
+        ...(isSwallowed && { isSwallowed: true }),
+      });
     }
   }
   return {

@@ -1,11 +1,13 @@
 /** What must hold in every history, whatever goes wrong in it, and what was seen of it. */
 
+import type { RequestAnswered } from "@leasehold/embedded-sqs";
 import type { JobRecord, LedgerWrite } from "@leasehold/idempotency";
 import type { LeaseRef } from "@leasehold/lease";
 import type { ShutdownReport, WorkerEvent } from "@leasehold/worker";
 import type { ModelCall } from "../support/model-lease-queue.ts";
 import { judgeWrite } from "../support/sim/ledger-rules.ts";
 import { DrainWatch } from "./drain-watch.ts";
+import { HiddenWatch } from "./hidden-watch.ts";
 import type { History, JobPlan } from "./history.ts";
 import { LeaseWatch } from "./lease-watch.ts";
 import { wordFor } from "./sighting.ts";
@@ -45,6 +47,7 @@ export class Judge {
   readonly #seen = new Map<string, number>();
   readonly #leases: LeaseWatch;
   readonly #drains: DrainWatch;
+  readonly #hidden: HiddenWatch;
   readonly #live = new Set<LiveHandler>();
   readonly #doubles = new Set<string>();
   /** Since when, by worker. */
@@ -62,6 +65,7 @@ export class Judge {
   constructor(parts: JudgeParts) {
     this.#parts = parts;
     this.#leases = new LeaseWatch(parts.nowMs, parts.history.visibilityMs);
+    this.#hidden = new HiddenWatch(parts.nowMs, parts.history.visibilityMs);
     this.#drains = new DrainWatch(parts.history, parts.nowMs, (id) => this.#name(id));
   }
 
@@ -93,6 +97,21 @@ export class Judge {
 
   received(...about: Parameters<LeaseWatch["received"]>): void {
     this.#leases.received(...about);
+  }
+
+  /** SQS has answered a request about its messages. */
+  answered(event: RequestAnswered): void {
+    for (const messageId of this.#hidden.answered(event)) {
+      if (this.#doubles.has(messageId)) continue;
+      this.#broken("SQS", `hides ${this.#name(messageId)} again, by a handle that gave it back`);
+    }
+  }
+
+  /** A handler is told for how long its lease is held. */
+  believes(worker: string, messageId: string, remainingMs: number): void {
+    const byMs = this.#hidden.overrated(messageId, remainingMs);
+    if (byMs === 0 || this.#doubles.has(messageId)) return;
+    this.#broken(worker, `believes to hold ${this.#name(messageId)} for ${byMs} ms too long`);
   }
 
   /** A release got no answer that says what became of it. */

@@ -87,6 +87,7 @@ class World {
     this.#account = new SqsAccount(this.#clock, {
       onRequest: (event) => {
         if (event.kind !== "answered" || event.queueName?.startsWith("jobs-dlq")) return;
+        this.#judge.answered(event);
         for (const { messageId = "", receiptHandle = "", outcome } of event.entries) {
           if (outcome === "received") this.#held.set(messageId, receiptHandle);
           if (outcome === "deleted") {
@@ -354,6 +355,10 @@ class World {
       for (const [index, step] of job.steps.entries()) {
         if (step.do !== "save" && index < savedSteps(job, context)) continue;
         await this.#perform(step, index, { job, context, process });
+        if (process.isRunning && !process.isDrowsy(NOTICED_WITHIN_MS)) {
+          const messageId = this.#judge.messageOf(job);
+          this.#judge.believes(process.name, messageId, context.lease.remainingMs());
+        }
         if (job.isQuiet === true && context.signal.aborted) return undefined;
       }
       if (run <= job.failures) throw new Error("fails this time");
@@ -387,16 +392,25 @@ class World {
         if (typeOf(job) === "sim.saving") await context.checkpoint.save(index + 1);
         return;
       case "charge":
-        await context.once(
-          step.effect,
-          { n: job.n },
-          {
-            ...{ timeoutMs: 2_000, last: step.last === true },
-            recover: { kind: "replay", windowMs: DAY_MS, after: { kind: "park" } },
-            run: ({ key }) => this.#provider.charge(key, process),
-          },
-        );
+        return await this.#charge(step, { job, context, process });
     }
+  }
+
+  async #charge(
+    { effect, last, isSwallowed }: Extract<Step, { readonly do: "charge" }>,
+    { job, context, process }: { job: JobPlan; context: JobContext; process: SimProcess },
+  ): Promise<void> {
+    const charging = context.once(
+      effect,
+      { n: job.n },
+      {
+        ...{ timeoutMs: 2_000, last: last === true },
+        recover: { kind: "replay", windowMs: DAY_MS, after: { kind: "park" } },
+        run: ({ key }) => this.#provider.charge(key, process),
+      },
+    );
+    // As people write it who think that a job without its charge is still a job.
+    await (isSwallowed === true ? charging.catch(() => undefined) : charging);
   }
 
   async #deadLetters(): Promise<ReadonlySet<string>> {

@@ -38,7 +38,9 @@ export type ModelFault =
   /** Never arrives, and nobody hears of that either. */
   | { readonly kind: "lost-request" }
   /** SQS answers that it had an internal error, before it did anything. */
-  | { readonly kind: "server-error" };
+  | { readonly kind: "server-error" }
+  /** Every other entry of a batch, from the second, fails for a reason that passes; the rest is done. */
+  | { readonly kind: "failed-entries" };
 
 /** What a model queue is built from. */
 export interface ModelLeaseQueueParts {
@@ -161,26 +163,28 @@ class QueueOnModel implements ModelLeaseQueue {
       receiptHandles,
       visibilityTimeoutsMs,
     );
-    return this.#batch(call, () =>
+    const all = entries.map(({ receiptHandle, visibilityTimeoutMs }, index) => ({
+      Id: String(index),
+      ReceiptHandle: receiptHandle,
+      VisibilityTimeout: visibilityTimeoutMs / 1_000,
+    }));
+    return this.#batch(call, (isDone) =>
       this.account.perform("ChangeMessageVisibilityBatch", {
         QueueUrl: this.queueUrl,
-        Entries: entries.map(({ receiptHandle, visibilityTimeoutMs }, index) => ({
-          Id: String(index),
-          ReceiptHandle: receiptHandle,
-          VisibilityTimeout: visibilityTimeoutMs / 1_000,
-        })),
+        Entries: all.filter((_, index) => isDone(index)),
       }),
     );
   }
 
   delete(receiptHandles: readonly string[]): Promise<readonly CallAnswer[]> {
-    return this.#batch(this.#note("delete", receiptHandles.length, receiptHandles), () =>
+    const all = receiptHandles.map((ReceiptHandle, index) => ({
+      Id: String(index),
+      ReceiptHandle,
+    }));
+    return this.#batch(this.#note("delete", receiptHandles.length, receiptHandles), (isDone) =>
       this.account.perform("DeleteMessageBatch", {
         QueueUrl: this.queueUrl,
-        Entries: receiptHandles.map((ReceiptHandle, index) => ({
-          Id: String(index),
-          ReceiptHandle,
-        })),
+        Entries: all.filter((_, index) => isDone(index)),
       }),
     );
   }
@@ -265,14 +269,17 @@ class QueueOnModel implements ModelLeaseQueue {
 
   async #batch(
     call: ModelCall,
-    perform: () => Promise<{
+    perform: (isDone: (index: number) => boolean) => Promise<{
       readonly Failed: readonly { Id: string; Code: string; SenderFault: boolean }[];
     }>,
   ): Promise<readonly CallAnswer[]> {
     const ids = Array.from({ length: call.entries }, (_, index) => String(index));
+    const fault = this.fault(call);
+    const isDone = (index: number) => fault?.kind !== "failed-entries" || index % 2 === 0;
     try {
-      const { Failed } = await this.#underFault(this.fault(call), perform);
-      return ids.map((id) => {
+      const { Failed } = await this.#underFault(fault, () => perform(isDone));
+      return ids.map((id, index) => {
+        if (!isDone(index)) return { kind: "not-applied", code: "InternalError" };
         const failure = Failed.find((entry) => entry.Id === id);
         if (failure === undefined) return { kind: "ok" };
         return { kind: failure.SenderFault ? "refused" : "not-applied", code: failure.Code };
@@ -308,6 +315,7 @@ class QueueOnModel implements ModelLeaseQueue {
         await this.#clock.sleep(fault.delayMs);
         return answer;
       }
+      case "failed-entries":
       case undefined:
         return perform();
     }
