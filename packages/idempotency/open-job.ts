@@ -61,6 +61,10 @@ export class OpenedJob implements OpenJob {
     return this.#ending.settleAtMs;
   }
 
+  get leftOpen(): readonly string[] {
+    return this.#ending.leftOpen;
+  }
+
   async heartbeat(leaseUntilMs: number): Promise<void> {
     const session = this.#session;
     if (session.record === undefined && session.outcome === undefined) {

@@ -3,7 +3,7 @@
 import type { ControlOutcome, EndAnswer, GivenUp, JobEndingNote } from "@leasehold/job";
 import { toJson } from "./effect-key.ts";
 import type { JobOpener } from "./job-opener.ts";
-import { isOpenEffect, type JobRecord, openEffects } from "./ledger-record.ts";
+import { type EffectRecord, isOpenEffect, type JobRecord, openEffects } from "./ledger-record.ts";
 import type { LedgerSession } from "./ledger-session.ts";
 import type { LedgerWrite } from "./ledger-store.ts";
 import { endNew, endNext } from "./opening-writes.ts";
@@ -34,11 +34,19 @@ export class RunEnding {
 
   /** When the last open effect will have settled; `undefined` when none is open. */
   get settleAtMs(): number | undefined {
-    const { settleMs, ledgerSkewMs } = this.#session.parts.options;
     const ends = Object.values(this.#session.record?.effects ?? {})
       .filter(isOpenEffect)
-      .map(({ deadlineAtMs }) => deadlineAtMs + settleMs + ledgerSkewMs);
+      .map((effect) => this.#settledAtMs(effect));
     return ends.length === 0 ? undefined : Math.max(...ends);
+  }
+
+  /** Open effects of earlier runs that have settled and were not asked for in this one. */
+  get leftOpen(): readonly string[] {
+    const { record, nowMs } = this.#session;
+    return openEffects(record).filter((name) => {
+      const effect = record?.effects[name] as EffectRecord;
+      return effect.epoch !== record?.epoch && this.#settledAtMs(effect) <= nowMs;
+    });
   }
 
   async end(ending: JobEndingNote): Promise<EndAnswer> {
@@ -49,6 +57,11 @@ export class RunEnding {
     if (ending.kind === "succeeded") return await this.#finish(ending.result);
     if (ending.kind === "given-up") return await this.#giveUp(ending.reason);
     return await this.#record(ending.kind);
+  }
+
+  #settledAtMs({ deadlineAtMs }: EffectRecord): number {
+    const { settleMs, ledgerSkewMs } = this.#session.parts.options;
+    return deadlineAtMs + settleMs + ledgerSkewMs;
   }
 
   /** The outcome stands, whatever the handler made of it, and it is no failure. */

@@ -45,3 +45,16 @@ export class SchemaTimeoutError extends Error {
     this.timeoutMs = timeoutMs;
   }
 }
+
+/** A handler has returned, and an effect that it asked for is still of unknown outcome. */
+export class EffectLeftOpenError extends Error {
+  override readonly name = "EffectLeftOpenError";
+  readonly code = "EFFECT_LEFT_OPEN";
+
+  constructor(effects: readonly string[]) {
+    super(
+      `the handler returned and nobody knows the outcome of ${effects.join(", ")}: let what once() ` +
+        "throws out of the handler, or call once() again in the next run",
+    );
+  }
+}

@@ -1,8 +1,9 @@
 /** One call of a handler, with what is told before and after it. */
 
-import type { JobIdentity } from "@leasehold/job";
+import type { JobIdentity, OpenJob } from "@leasehold/job";
 import type { Lease } from "@leasehold/lease";
 import type { Attempt } from "./attempt.ts";
+import { EffectLeftOpenError } from "./errors.ts";
 import { answersOf, callHandler, wordsOf } from "./handler-call.ts";
 import type { Decision, HandlerOutcome } from "./job-ending.ts";
 import { ageOf, identityOf, type JobReading } from "./read-job.ts";
@@ -42,7 +43,7 @@ export class HandlerRun {
 
   /** Calls it; never rejects. */
   async call(): Promise<HandlerOutcome> {
-    const { lease, reading, run } = this.#parts;
+    const { lease, reading, attempt, run } = this.#parts;
     const { job, definition } = reading;
     const ageMs = ageOf(lease.message, run.clock, job);
     run.onEvent({ kind: "job.started", ...this.#about, ageMs });
@@ -50,7 +51,7 @@ export class HandlerRun {
     const handler = await callHandler(call, this.context);
     this.context.close();
     this.#endedAtMs = run.clock.monotonicMs();
-    return handler;
+    return heldTo(handler, attempt.effects);
   }
 
   /** Decides how the try ends, as far as its ledger has not said so yet. */
@@ -80,4 +81,14 @@ export class HandlerRun {
     const { lease, attempt } = this.#parts;
     return { lease: lease.ref, job: this.job, attempt: attempt.number };
   }
+}
+
+/**
+ * Whoever returns with an effect of unknown outcome comes back when that has settled. If it had settled
+ * and was left alone all the same, waiting for it again would never end: that is a failure.
+ */
+function heldTo(handler: HandlerOutcome, effects: OpenJob | undefined): HandlerOutcome {
+  const { leftOpen = [] } = effects ?? {};
+  if (handler.kind !== "returned" || leftOpen.length === 0) return handler;
+  return { kind: "threw", thrown: new EffectLeftOpenError(leftOpen) };
 }

@@ -161,6 +161,11 @@ export interface OpenJob {
   /** When the last effect of unknown outcome will have settled, wall time: no delivery earlier. */
   readonly settleAtMs: number | undefined;
   /**
+   * Effects of unknown outcome from earlier runs that have settled, and that this run has not asked
+   * for: waiting will not close them.
+   */
+  readonly leftOpen: readonly string[];
+  /**
    * Follows an extension of the lease, and hears of an operator's cancellation: one write, or one read
    * as long as there is no record. Never rejects.
    */

@@ -50,6 +50,29 @@ describe("an outcome of the ledger", () => {
     expect(world.queue.counts()).toMatchObject({ inFlight: 1 });
   });
 
+  test("fails a job whose handler leaves an effect open for good, and gives it up like any other", async () => {
+    let runs = 0;
+    const world: LedgerWorld = await openLedgerWorld({
+      handler: async (_, { once }) => {
+        runs += 1;
+        if (runs > 1) return; // As with a checkpoint that was saved past the effect.
+        const run = () => Promise.reject(new Error("socket hang up"));
+        await once("charge", {}, charge(world, { run, recover: park() })).catch(() => {});
+      },
+      guard: true,
+    });
+    await world.send();
+    await world.clock.advance(900_000);
+    expect(world.queue.counts()).toEqual({ ...NOTHING_LEFT, deadLettered: 1 });
+    expect(await world.store.recordOf(1)).toMatchObject({
+      ...{ state: "dead", failures: 5, reason: { code: "attempts-exhausted" } },
+      effects: { charge: { state: "unknown" } },
+    });
+    expect(world.heard("job.ended").at(-1)).toMatchObject({
+      error: { name: "EffectLeftOpenError", message: expect.stringContaining("charge") },
+    });
+  });
+
   test("silences a worker whose job a newer delivery has", async () => {
     let reason: unknown;
     const handler: TestHandler = (_, { signal }) =>

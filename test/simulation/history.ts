@@ -165,7 +165,8 @@ function jobOf(n: number, isFifo: boolean, chance: Chance, effects: number): Job
     for (const effect of names) {
       const isLast = effect === names.at(-1) && chance.isHit(0.5);
       const at = isLast ? steps.length : chance.between(0, steps.length + 1);
-      const isSwallowed = chance.isHit(0.15);
+      // Whoever saves progress past an effect of unknown outcome never comes to know it.
+      const isSwallowed = chance.isHit(0.15) && !isSaving;
       steps.splice(at, 0, {
         ...{ do: "charge", effect },
         ...(isLast && { last: true }),

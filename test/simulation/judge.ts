@@ -347,9 +347,10 @@ export class Judge {
     }
   }
 
-  /** Nothing but deploys happens: then no lease has a reason to be lost. */
+  /** Nothing but deploys happens, and no loop stands still: then no lease has a reason to be lost. */
   get #isFair(): boolean {
-    const { callFaults, incidents } = this.#parts.history;
+    const { callFaults, incidents, jobs } = this.#parts.history;
+    if (jobs.some(({ steps }) => steps.some((step) => step.do === "block"))) return false;
     return callFaults.length === 0 && incidents.every(({ kind }) => kind.includes("deploy"));
   }
 

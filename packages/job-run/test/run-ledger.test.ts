@@ -30,6 +30,7 @@ function openDouble() {
     isExcused: false,
     isDone: false,
     settleAtMs: undefined as number | undefined,
+    leftOpen: [],
     stopped: stop.signal,
     once: async () => {
       throw new Error("no effect is expected");
