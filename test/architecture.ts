@@ -13,6 +13,7 @@ export const allowedArrows: Readonly<Record<string, readonly string[]>> = {
   "job-run": ["clock", "job", "lease"],
   "local-aws": ["clock", "deployment-contract", "embedded-sqs"],
   worker: ["clock", "deployment-contract", "job", "job-run", "lease", "options"],
+  middy: ["clock", "job", "job-run", "lease", "options"],
   "process-host": ["clock", "worker"],
   telemetry: ["worker"],
   admin: ["options", "worker"],
@@ -53,6 +54,8 @@ export const forbiddenArrows: readonly (readonly [from: string, to: string, why:
   ["worker", "telemetry", "the worker reports events, others listen"],
   ["worker", "admin", "the worker can be drained without HTTP"],
   ["worker", "process-host", "the worker can be drained in a test"],
+  ["middy", "worker", "Lambda has no claim loop and no drain"],
+  ["middy", "idempotency", "likewise; the service opens the ledger of an invocation"],
   ["admin", "telemetry", "metrics text is handed in as a function"],
   ["billing-worker", "local-aws", "production does not carry an emulator"],
   ["billing-worker", "embedded-sqs", "production does not carry an emulator"],
@@ -93,7 +96,7 @@ export const outsideLibraries: Readonly<Record<string, readonly string[]>> = {
     "cli",
   ],
   "@aws-sdk/client-s3": ["job/s3-payload-store.ts", "cli/message-store.ts"],
-  "@opentelemetry/api": ["producer/trace-context.ts"],
+  "@opentelemetry/api": ["producer/trace-context.ts", "middy/job-tracing.ts"],
   "@standard-schema/spec": ["job"],
   pino: ["telemetry/logger.ts"],
   dynalite: ["local-aws/embedded-dynamodb.ts"],
@@ -146,6 +149,6 @@ export const globals: readonly {
   {
     what: "chance without a seed",
     pattern: /\bMath\.random\b/,
-    allowed: ["clock", "leasehold", "worker", "lease", "producer", "idempotency"],
+    allowed: ["clock", "leasehold", "worker", "lease", "middy", "producer", "idempotency"],
   },
 ];

@@ -122,6 +122,7 @@ export class RunContext {
       jobType: job.jobType,
       attempt,
       receiveCount: lease.message.receiveCount,
+      message: { ...lease.message, queue: lease.ref.queue },
       get signal() {
         return readSignal();
       },

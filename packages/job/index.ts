@@ -63,6 +63,7 @@ export type {
   JobContext,
   JobLease,
   JobLog,
+  JobMessage,
   JobSender,
   LogFields,
   SentChild,

@@ -2,7 +2,7 @@
 
 import type { Once } from "./effect.ts";
 import type { JobId, JobType, TenantId } from "./identity.ts";
-import type { JobCheckpoint } from "./job-ledger.ts";
+import type { JobCheckpoint, MessageCopy } from "./job-ledger.ts";
 
 /** What a handler knows about its right to work. */
 export interface JobLease {
@@ -51,6 +51,14 @@ export interface Done<Result = unknown> {
   readonly result: Result;
 }
 
+/** The message that brought a job, without the right to work on it. */
+export interface JobMessage extends MessageCopy {
+  readonly messageId: string;
+  /** When the producer's send arrived, Unix time by SQS's clock; 0 when SQS did not say. */
+  readonly sentAtMs: number;
+  readonly sequenceNumber?: string;
+}
+
 /** What a handler is given beside its job. */
 export interface JobContext {
   readonly tenantId: TenantId;
@@ -60,6 +68,8 @@ export interface JobContext {
   readonly attempt: number;
   /** How often SQS has delivered the message; releases and double deliveries count, too. */
   readonly receiveCount: number;
+  /** What came from SQS, for whoever has to hand it on: trace context, sequence number, raw body. */
+  readonly message: JobMessage;
   /**
    * Aborts when the handler must stop; its reason is a `JobAbortedError`. A handler that reads it
    * and returns after the abort is run again elsewhere unless it returns `done(...)`.

@@ -42,4 +42,5 @@ export {
   sqsClients,
 } from "./sqs-clients.ts";
 export { type SqsLeaseQueueParts, sqsLeaseQueue } from "./sqs-lease-queue.ts";
+export { receiptOf, type SqsMessage } from "./sqs-message.ts";
 export type { StaticCredentials, ThreadConnection } from "./thread-connection.ts";

@@ -15,7 +15,7 @@ export interface SqsMessage {
   readonly ReceiptHandle?: string | undefined;
   readonly Body?: string | undefined;
   readonly Attributes?:
-    | Readonly<Partial<Record<(typeof SYSTEM_ATTRIBUTES)[number], string>>>
+    | Readonly<Partial<Record<(typeof SYSTEM_ATTRIBUTES)[number], string | undefined>>>
     | undefined;
   readonly MessageAttributes?: Readonly<Record<string, SqsAttribute>> | undefined;
 }

@@ -138,6 +138,7 @@ function contextOf(job: JobIdentity, opened: OpenJob, heard: Heard): JobContext 
   return {
     ...job,
     ...{ attempt: 1, receiveCount, signal, draining: signal },
+    message: { messageId: "m-1", queue: "billing-jobs", body: "", attributes: {}, sentAtMs: 0 },
     lease: { remainingMs: () => 30_000, assertHeld: quiet },
     remainingMs: () => 30_000,
     once: async (name, input, effect) => {

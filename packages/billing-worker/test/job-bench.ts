@@ -108,6 +108,7 @@ function contextOf(
     jobType: parseJobType("test.job"),
     attempt: 1,
     receiveCount,
+    message: { messageId: "m-1", queue: "billing-jobs", body: "", attributes: {}, sentAtMs: 0 },
     signal,
     draining: signal,
     lease: { remainingMs: () => 60_000, assertHeld: quiet },
