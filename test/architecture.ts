@@ -30,7 +30,7 @@ export const allowedArrows: Readonly<Record<string, readonly string[]>> = {
     "telemetry",
     "worker",
   ],
-  "billing-worker": ["clock", "deployment-contract", "job", "leasehold"],
+  "billing-worker": ["clock", "deployment-contract", "job", "leasehold", "middy"],
   drill: ["clock", "deployment-contract", "local-aws", "producer"],
   cli: [
     "clock",

@@ -46,6 +46,12 @@ export type { ShutdownReport, Worker, WorkerEvent, WorkerOptions } from "@leaseh
 export type { AttemptsChoice } from "./attempts-choice.ts";
 export { LedgerTableError, QueueLookUpError } from "./errors.ts";
 export type { ExtenderChoice } from "./extender-choice.ts";
+export {
+  type LambdaService,
+  type LambdaServiceParts,
+  type LambdaWiring,
+  openLambdaService,
+} from "./lambda-service.ts";
 export { createService, type Service, type ServiceParts } from "./leasehold.ts";
 export type { DynamodbLedgerChoice, LedgerChoice } from "./ledger-choice.ts";
 export type { QueueUrls } from "./queue-directory.ts";

@@ -1,32 +1,28 @@
 /** A worker, its clients and its producers, wired from a contract and jobs. */
 
 import { randomUUID } from "node:crypto";
-import { SQSClient } from "@aws-sdk/client-sqs";
 import { type Clock, systemClock } from "@leasehold/clock";
-import {
-  type DeploymentContract,
-  type QueueContract,
-  workerTimings,
-} from "@leasehold/deployment-contract";
+import type { DeploymentContract, QueueContract } from "@leasehold/deployment-contract";
 import type { AnyJobDefinition, PayloadStore } from "@leasehold/job";
 import {
   type ExtenderThread,
   type LeaseQueue,
-  type SqsClientOptions,
   type SqsClients,
   type SqsConnection,
   sqsClients,
   sqsLeaseQueue,
 } from "@leasehold/lease";
 import { memoryReader } from "@leasehold/process-host";
-import { createProducer, type Producer } from "@leasehold/producer";
+import type { Producer } from "@leasehold/producer";
 import { createWorker, type Worker, type WorkerOptions } from "@leasehold/worker";
 import { type AttemptsChoice, openAttemptLedger } from "./attempts-choice.ts";
+import { clientOptions } from "./client-options.ts";
 import { type ExtenderChoice, openExtenderThread } from "./extender-choice.ts";
 import { gatedLeaseQueue } from "./gated-lease-queue.ts";
 import { type LedgerChoice, openLedger, type ServiceLedger } from "./ledger-choice.ts";
 import { QueueDirectory, type QueueUrls } from "./queue-directory.ts";
 import { rememberSuccess } from "./remember-success.ts";
+import { ServiceProducers } from "./service-producers.ts";
 
 /** What a service is made of. */
 export interface ServiceParts {
@@ -112,14 +108,12 @@ class Wiring {
   readonly #parts: ServiceParts;
   readonly #clock: Clock;
   readonly #clients: SqsClients;
-  /** Apart from the leases' client, whose sockets an extension must never wait for. */
-  readonly #sending: SQSClient;
   readonly #extenderThread: ExtenderThread | undefined;
   readonly #directory: QueueDirectory;
   readonly #checkDependencies: () => Promise<void>;
   readonly #workerId: string;
   readonly #ledger: ServiceLedger | undefined;
-  readonly #producers = new Map<string, Producer>();
+  readonly #producers: ServiceProducers;
 
   constructor(parts: ServiceParts) {
     const { contract, sqs, queueUrls, checkDependencies = async () => {} } = parts;
@@ -129,8 +123,9 @@ class Wiring {
     this.#ledger = openLedger({ ...parts, clock: this.#clock, workerId: this.#workerId });
     this.#clients = sqsClients(sqs, clientOptions(contract));
     this.#extenderThread = openExtenderThread(parts, clientOptions(contract));
-    this.#sending = new SQSClient({ ...sqs, maxAttempts: 1 });
-    this.#directory = new QueueDirectory(this.#clients.lease, queueUrls);
+    const directory = new QueueDirectory(this.#clients.lease, queueUrls);
+    this.#directory = directory;
+    this.#producers = new ServiceProducers({ ...parts, directory, clock: this.#clock });
     this.#checkDependencies = rememberSuccess(async () => {
       await Promise.all([this.#ledger?.check(), checkDependencies()]);
     });
@@ -143,12 +138,7 @@ class Wiring {
       ...{ contract, jobs, clock: this.#clock, workerId: this.#workerId },
       queues: contract.queues.map((queue) => this.#leaseQueue(queue)),
       memoryUse: memoryReader(),
-      sender: {
-        sendJob: async (job) => {
-          const producer = await this.producer(this.#queueOfChild(job.type));
-          return await producer.sendJob(job);
-        },
-      },
+      sender: this.#producers.sender,
       ...(attemptLedger === undefined ? {} : { attemptLedger }),
       ...(claimCheck === undefined ? {} : { payloadStore: claimCheck }),
       ...(this.#ledger === undefined ? {} : { ledger: this.#ledger.ledger }),
@@ -158,27 +148,12 @@ class Wiring {
     });
   }
 
-  readonly producer = async (queueName: string): Promise<Producer> => {
-    const { claimCheck, contract } = this.#parts;
-    const { service, queues } = contract;
-    if (!queues.some(({ name }) => name === queueName)) {
-      throw new RangeError(`the contract of ${service} has no queue ${queueName}`);
-    }
-    const queueUrl = await this.#directory.urlOf(queueName);
-    const made =
-      this.#producers.get(queueName) ??
-      createProducer({
-        ...{ client: this.#sending, queueUrl, clock: this.#clock },
-        ...(claimCheck === undefined ? {} : { claimCheck }),
-      });
-    this.#producers.set(queueName, made);
-    return made;
-  };
+  readonly producer = (queueName: string): Promise<Producer> => this.#producers.of(queueName);
 
   close(): void {
     this.#extenderThread?.close();
     this.#clients.destroy();
-    this.#sending.destroy();
+    this.#producers.close();
   }
 
   #leaseQueue({ name, fifo, deadLetter }: QueueContract): LeaseQueue {
@@ -194,19 +169,4 @@ class Wiring {
     };
     return gatedLeaseQueue({ name, fifo, open });
   }
-
-  #queueOfChild(jobType: string): string {
-    const { contract, queueOfChild } = this.#parts;
-    return queueOfChild?.(jobType) ?? contract.queues[0]?.name ?? "";
-  }
-}
-
-function clientOptions(contract: DeploymentContract): SqsClientOptions {
-  const { lease, receive } = workerTimings(contract);
-  return {
-    callTimeoutMs: lease.callTimeoutMs,
-    connectTimeoutMs: Math.max(1, lease.connectTimeoutMs),
-    receiveSlackMs: Math.max(...receive.map(({ timeoutMs, waitMs }) => timeoutMs - waitMs)),
-    maxSockets: lease.sockets,
-  };
 }

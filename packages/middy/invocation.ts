@@ -9,7 +9,14 @@ import type {
   WorkerLedger,
 } from "@leasehold/job";
 import { JobRun, type RunParts, receiveBudgets, receiveCountLedger } from "@leasehold/job-run";
-import { type Lease, type LeaseQueue, type LeaseSource, openLeaseSource } from "@leasehold/lease";
+import {
+  type Lease,
+  type LeaseEvent,
+  type LeaseQueue,
+  type LeaseRef,
+  type LeaseSource,
+  openLeaseSource,
+} from "@leasehold/lease";
 import { LambdaTimeTooShortError } from "./errors.ts";
 import type { BatchResponse } from "./lambda.ts";
 import type { LambdaEvent } from "./lambda-event.ts";
@@ -53,6 +60,7 @@ export class Invocation {
   readonly #draining = new AbortController();
   /** Ends whatever waits for its time, once the answer has left. */
   readonly #over = new AbortController();
+  readonly #runOf = new WeakMap<LeaseRef, JobRun>();
   #runs: readonly JobRun[] = [];
 
   /** @throws LambdaTimeTooShortError */
@@ -65,8 +73,8 @@ export class Invocation {
     this.#deadlineAtMs = clock.monotonicMs() + remainingMs;
     this.#queue = new LambdaLeaseQueue({ ...parts, ...options });
     this.#source = openLeaseSource({
-      ...{ queue: this.#queue, clock, random, onEvent },
-      options: leaseOptions(remainingMs),
+      ...{ queue: this.#queue, clock, random, options: leaseOptions(remainingMs) },
+      onEvent: (event) => onEvent(this.#withJob(event)),
     });
     const caps = jobs.map(
       ({ type, maxConcurrent = Number.POSITIVE_INFINITY }) => [type, maxConcurrent] as const,
@@ -90,8 +98,14 @@ export class Invocation {
     return this.#answer();
   }
 
+  #withJob(event: LeaseEvent): LambdaEvent {
+    const job = "lease" in event ? this.#runOf.get(event.lease)?.job : undefined;
+    return job === undefined ? event : { ...event, job };
+  }
+
   #begin(lease: Lease): JobRun {
     const run = new JobRun(lease, this.#runParts);
+    this.#runOf.set(lease.ref, run);
     void run.worked.then(() => this.#order.leave(lease));
     return run;
   }
@@ -125,7 +139,7 @@ export class Invocation {
       ...{ requestId, queue: batch.queueName, messages: batch.items.length },
       failures: response.batchItemFailures.length,
       stillRunning: this.#runs.filter(({ ignoredAbort }) => ignoredAbort).length,
-      remainingMs: this.#deadlineAtMs - clock.monotonicMs(),
+      timeLeftMs: this.#deadlineAtMs - clock.monotonicMs(),
     });
     return response;
   }

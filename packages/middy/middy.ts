@@ -13,7 +13,7 @@ import { InvalidOptionsError } from "@leasehold/options";
 import { InvalidSqsEventError } from "./errors.ts";
 import { Invocation, type InvocationParts } from "./invocation.ts";
 import type { BatchResponse, LambdaContext, SqsEvent, SqsRecord } from "./lambda.ts";
-import type { LambdaEvent } from "./lambda-event.ts";
+import { type LambdaEvent, ledgerEvent } from "./lambda-event.ts";
 import { inInvocation } from "./middy-handler.ts";
 import { type LambdaOptions, resolveLambdaOptions } from "./options.ts";
 import { readBatch } from "./sqs-event.ts";
@@ -86,7 +86,7 @@ export function lambdaHandler(
     const onEvent = safely(parts.onEvent);
     const queue = queueOf(batch.queueName, parts.queues);
     const ledger = batch.items.length === 0 ? undefined : parts.openLedger?.({ requestId });
-    ledger?.onEvent(onEvent);
+    ledger?.onEvent((told) => onEvent(ledgerEvent(told)));
     const records = new Map<string, SqsRecord>(
       event.Records.map((record) => [record.messageId, record]),
     );

@@ -196,6 +196,15 @@ const tellings: Tellings = {
   }),
 };
 
+/** What a function in Lambda reports besides what its jobs do. */
+const LAMBDA_TELLINGS: Readonly<Record<string, Telling>> = {
+  "lambda.not-held": {
+    level: "warn",
+    message: "a message of the batch is not known to be held to the end, and is not run here",
+  },
+  "lambda.answered": { level: "info", message: "the batch is answered" },
+};
+
 const UNKNOWN: Telling = { level: "info", message: "the worker reports what has no wording yet" };
 
 type JobOutcome = Extract<WorkerEvent, { kind: "job.ended" }>["outcome"];
@@ -251,10 +260,13 @@ function identityFields(identity: Extract<WorkerEvent, { kind: "job.malformed" }
   return identity === undefined ? {} : eventFields({ ...identity });
 }
 
-/** Writes one event as one line. */
-export function logEvent(event: WorkerEvent, logger: Logger): void {
-  // The table has every kind; another version of the worker may have more.
-  const telling = (tellings[event.kind] ?? UNKNOWN) as Telling | ((event: WorkerEvent) => Telling);
+/** Writes one event as one line, of a worker or of a function in Lambda. */
+export function logEvent(event: { readonly kind: string }, logger: Logger): void {
+  const known = Object.hasOwn(tellings, event.kind)
+    ? tellings[event.kind as WorkerEvent["kind"]]
+    : LAMBDA_TELLINGS[event.kind];
+  // The tables have every kind; another version of the worker may have more.
+  const telling = (known ?? UNKNOWN) as Telling | ((event: object) => Telling);
   const { level, message, fields } = typeof telling === "function" ? telling(event) : telling;
   if (!logger.isEnabled(level)) return;
   logger.write(level, event.kind, message, { ...eventFields(event), ...fields });

@@ -1,6 +1,6 @@
 /** Worker events as lines: see `telemetry.ts`; the wording: `event-log.ts`; the fields: `names.ts`. */
 
-export { logEvents } from "./event-log.ts";
+export { logEvent, logEvents } from "./event-log.ts";
 export {
   createLogger,
   type LineFields,

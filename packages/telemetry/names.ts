@@ -65,6 +65,12 @@ export const FIELD_NAMES: Readonly<Record<string, string>> = {
   refused: "refused",
   inFlight: "in_flight",
   openPolls: "open_polls",
+  // An invocation of Lambda.
+  requestId: "request_id",
+  messages: "messages",
+  failures: "failures",
+  stillRunning: "still_running",
+  timeLeftMs: "time_left_ms",
   // The worker's life.
   phase: "phase",
   from: "from_phase",

@@ -1,8 +1,8 @@
 /** What Lambda does with a queue: receives, invokes a function, deletes what its answer does not report. */
 
-import type { ManualClock } from "@leasehold/clock/manual";
+import type { Clock } from "@leasehold/clock";
+import type { SqsAccount } from "@leasehold/embedded-sqs";
 import type { BatchResponse, SqsEvent, SqsLambdaHandler, SqsRecord } from "@leasehold/middy";
-import type { ModelLeaseQueue } from "./model-lease-queue.ts";
 
 type Received = NonNullable<Awaited<ReturnType<typeof receiveFrom>>["Messages"]>[number];
 
@@ -12,14 +12,23 @@ export type InvocationEnd =
   | { readonly kind: "threw"; readonly error: Error }
   | { readonly kind: "timed-out" };
 
+/** The queue of an event source mapping. */
+export interface MappedQueue {
+  readonly account: SqsAccount;
+  readonly queueUrl: string;
+  readonly name: string;
+}
+
 /** The numbers of one event source mapping. */
 export interface PollerParts {
-  readonly clock: ManualClock;
-  readonly queue: ModelLeaseQueue;
+  readonly clock: Clock;
+  readonly queue: MappedQueue;
   /** Of the function. @defaultValue 30_000 */
   readonly timeoutMs?: number;
   /** Of the queue. @defaultValue 180_000 */
   readonly visibilityTimeoutMs?: number;
+  /** How long a receive waits for messages. @defaultValue 0 */
+  readonly waitMs?: number;
 }
 
 /** One event source mapping with ReportBatchItemFailures, without Lambda's own concurrency. */
@@ -28,13 +37,13 @@ export class LambdaPoller {
   #requests = 0;
 
   constructor(parts: PollerParts) {
-    this.#parts = { timeoutMs: 30_000, visibilityTimeoutMs: 180_000, ...parts };
+    this.#parts = { timeoutMs: 30_000, visibilityTimeoutMs: 180_000, waitMs: 0, ...parts };
   }
 
   /** Takes up to ten messages and hands them out as Lambda does. */
   async take(most = 10): Promise<SqsEvent> {
-    const { queue, visibilityTimeoutMs } = this.#parts;
-    const { Messages = [] } = await receiveFrom(queue, most, visibilityTimeoutMs);
+    const { queue } = this.#parts;
+    const { Messages = [] } = await receiveFrom(queue, most, this.#parts);
     return { Records: Messages.map((message) => recordOf(message, queue.name)) };
   }
 
@@ -78,12 +87,16 @@ export class LambdaPoller {
   }
 }
 
-function receiveFrom({ account, queueUrl }: ModelLeaseQueue, most: number, visibleMs: number) {
+function receiveFrom(
+  { account, queueUrl }: MappedQueue,
+  most: number,
+  { visibilityTimeoutMs, waitMs }: Pick<Required<PollerParts>, "visibilityTimeoutMs" | "waitMs">,
+) {
   return account.perform("ReceiveMessage", {
     QueueUrl: queueUrl,
     MaxNumberOfMessages: most,
-    WaitTimeSeconds: 0,
-    VisibilityTimeout: visibleMs / 1_000,
+    WaitTimeSeconds: waitMs / 1_000,
+    VisibilityTimeout: visibilityTimeoutMs / 1_000,
     MessageAttributeNames: ["All"],
     MessageSystemAttributeNames: ["All"],
   });

@@ -170,8 +170,17 @@ describe("lambdaHandler", () => {
     expect(site.heard("lambda.answered")).toEqual([
       {
         ...{ kind: "lambda.answered", requestId: "request-1", queue: "jobs" },
-        ...{ messages: 1, failures: 0, stillRunning: 0, remainingMs: 30_000 },
+        ...{ messages: 1, failures: 0, stillRunning: 0, timeLeftMs: 30_000 },
       },
+    ]);
+  });
+
+  test("names the job of each lease that has ended", async () => {
+    const site = await openSite();
+    await site.send(1);
+    await site.invoke();
+    expect(site.heard("lease.acked")).toMatchObject([
+      { job: { tenantId: "acme", jobId: "job-1" } },
     ]);
   });
 
