@@ -2,7 +2,7 @@
 
 export { InvalidSqsEventError, LambdaTimeTooShortError, MiddlewareUseError } from "./errors.ts";
 export { jobEnvelope } from "./job-envelope.ts";
-export { jobLogger, type ParentLogger } from "./job-logger.ts";
+export { jobLogger, type LoggedContext, type ParentLogger } from "./job-logger.ts";
 export { type HandlerGuard, jobOnce, type OnceContext } from "./job-once.ts";
 export type { JobLambdaContext, JobMiddleware, MiddyRequest } from "./job-surroundings.ts";
 export { jobTracing, type TracedContext } from "./job-tracing.ts";
