@@ -15,6 +15,8 @@ import { openLedger } from "./ledger-choice.ts";
 import { QueueDirectory } from "./queue-directory.ts";
 import { ServiceProducers } from "./service-producers.ts";
 
+const LONGEST_PAUSE_MS = 500;
+
 /** The parts of a service that Lambda has a use for; those of a worker process will do. */
 export interface LambdaServiceParts
   extends Pick<
@@ -139,8 +141,13 @@ function ledgerOpener(
   parts: LambdaServiceParts & { readonly clock: Clock },
   sandboxId: string,
 ): Pick<LambdaWiring, "openLedger"> {
-  const open = (requestId: string) =>
-    openLedger({ ...parts, workerId: `${sandboxId}/${requestId}` })?.ledger as WorkerLedger;
-  const hasLedger = parts.ledger !== undefined && parts.ledger !== "none";
-  return hasLedger ? { openLedger: ({ requestId }) => open(requestId) } : {};
+  const { ledger: choice } = parts;
+  if (typeof choice !== "object" || choice.kind !== "dynamodb") return {};
+  // An invocation that nears its end has no seconds to wait for another try.
+  const ledger = { ...choice, options: { longestPauseMs: LONGEST_PAUSE_MS, ...choice.options } };
+  return {
+    openLedger: ({ requestId }) =>
+      openLedger({ ...parts, ledger, workerId: `${sandboxId}/${requestId}` })
+        ?.ledger as WorkerLedger,
+  };
 }

@@ -46,7 +46,6 @@ export class LambdaLeaseQueue implements LeaseQueue {
   readonly #idOfHandle: ReadonlyMap<string, string>;
   readonly #done = new Set<string>();
   #isReceived = false;
-  #isAnswered = false;
 
   constructor(parts: LambdaLeaseQueueParts) {
     const { batch, queue } = parts;
@@ -102,9 +101,8 @@ export class LambdaLeaseQueue implements LeaseQueue {
     return (await queue?.deadLetter(copy)) ?? { kind: "refused", code: "NoDeadLetterQueue" };
   }
 
-  /** The answer to Lambda; what is done after it comes too late. */
+  /** The answer to Lambda, as of now. */
   answer(): BatchResponse {
-    this.#isAnswered = true;
     const ids = this.#parts.batch.items.map(({ receipt }) => receipt.message.messageId);
     return partialBatch(ids, this.#done);
   }
@@ -112,7 +110,6 @@ export class LambdaLeaseQueue implements LeaseQueue {
   #note(handle: string): CallAnswer {
     const messageId = this.#idOfHandle.get(handle);
     if (messageId === undefined) return { kind: "refused", code: "NotOfThisBatch" };
-    if (this.#isAnswered) return { kind: "unknown", code: "AfterTheAnswer" };
     this.#done.add(messageId);
     return { kind: "ok" };
   }

@@ -36,8 +36,8 @@ export class StartOrder {
     if (job !== undefined) seat.job = job;
     this.#seats.set(lease, seat);
     const order = lease.turn;
-    if (order === undefined) return this.#ask(lease, seat);
-    return order.then((turn) => (turn === "come" ? this.#ask(lease, seat) : undefined) ?? turn);
+    if (order === undefined) return this.#ask(seat);
+    return order.then((turn) => (turn === "come" ? this.#ask(seat) : undefined) ?? turn);
   }
 
   /** When a job whose turn has come may run with no other beside it. */
@@ -46,7 +46,7 @@ export class StartOrder {
     if (seat === undefined || this.#loners.has(seat)) return undefined;
     this.#loners.add(seat);
     seat.isRunning = false;
-    const turn = this.#ask(lease, seat);
+    const turn = this.#ask(seat);
     // It was perhaps the last that ran, and another waits for just that.
     this.#serve();
     return turn;
@@ -62,9 +62,7 @@ export class StartOrder {
     this.#serve();
   }
 
-  #ask(lease: Lease, seat: Seat): Promise<Turn> | undefined {
-    // Its run may have ended while it waited for those before it.
-    if (this.#seats.get(lease) !== seat) return undefined;
+  #ask(seat: Seat): Promise<Turn> | undefined {
     if (this.#mayStart(seat)) {
       seat.isRunning = true;
       return undefined;

@@ -35,10 +35,13 @@ describe("messages of a batch", () => {
   });
 
   test("are extended when they were received before, for nobody knows how long ago", async () => {
-    const site = await openSite({ options: { queueVisibilityTimeoutMs: 180_000 } });
+    const site = await openSite({
+      options: { queueVisibilityTimeoutMs: 180_000 },
+      poller: { visibilityTimeoutMs: 20_000 },
+    });
     await site.send(1);
     await site.poller.take();
-    await site.clock.advance(180_000);
+    await site.clock.advance(20_000);
     await site.invoke();
     expect(site.queue.calls).toMatchObject([{ kind: "changeVisibility", entries: 1 }]);
   });
