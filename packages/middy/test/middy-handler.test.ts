@@ -1,5 +1,7 @@
-import { defineJob, PermanentJobError } from "@leasehold/job";
+import { type AnyJobDefinition, defineJob, type Job, PermanentJobError } from "@leasehold/job";
 import middy from "@middy/core";
+import { type } from "arktype";
+import * as v from "valibot";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { openWorld } from "../../../test/support/worker-world.ts";
@@ -166,6 +168,27 @@ describe("jobEnvelope", () => {
       ...{ payload: { n: 1 }, createdAtMs: 1_767_225_600_000 },
     };
     expect(jobs).toEqual([job, job]);
+  });
+
+  test("knows the payload by the schema of any library, and lets nothing else come to a handler", async () => {
+    const worked: number[] = [];
+    const work = async ({ payload }: Job<{ n: number }>) => void worked.push(payload.n);
+    const byZod = z.object({ n: z.number() });
+    const byValibot = v.object({ n: v.number() });
+    const byArktype = type({ n: "number" });
+    const handlers = [
+      [byZod, middy().use(jobEnvelope(byZod)).handler(work)],
+      [byValibot, middy().use(jobEnvelope(byValibot)).handler(work)],
+      [byArktype, middy().use(jobEnvelope(byArktype)).handler(work)],
+    ] as const;
+    for (const [schema, wrapped] of handlers) {
+      const job = { type: "test.work", schema, handler: middyHandler(wrapped) };
+      const site = await openSite({ jobs: [job as AnyJobDefinition] });
+      await site.send(1, "two" as never);
+      expect(await site.invoke()).toMatchObject({ failures: [] });
+      expect(site.heard("job.malformed")).toMatchObject([{ reason: "invalid-payload" }]);
+    }
+    expect(worked).toEqual([1, 1, 1]);
   });
 
   test("hands on what the schema made of the payload, and does not ask it twice", async () => {

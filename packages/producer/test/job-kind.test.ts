@@ -1,5 +1,7 @@
 import { defineJob } from "@leasehold/job";
 import { createProducer, type JobsProducer } from "@leasehold/producer";
+import { type } from "arktype";
+import * as v from "valibot";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { openQueue } from "./queue-site.ts";
@@ -70,6 +72,38 @@ describe("a producer that knows its jobs", () => {
     expect(() => createProducer({ ...site, jobs: [bill, greet, bill] })).toThrow(
       "jobs must have each type once, got more of invoice.bill",
     );
+  });
+
+  test("knows the payloads of every schema library, by type and when it sends", async () => {
+    const site = await openQueue();
+    const byZod = { type: "by.zod", schema: z.object({ n: z.number() }) } as const;
+    const byValibot = { type: "by.valibot", schema: v.object({ n: v.number() }) } as const;
+    const byArktype = { type: "by.arktype", schema: type({ n: "number" }) } as const;
+    const producer = createProducer({ ...site, jobs: [byZod, byValibot, byArktype] });
+    // Never called: the compiler is the judge.
+    const judged = () => [
+      // @ts-expect-error zod wants a number
+      producer.send("by.zod", { ...acme, payload: { n: "1" } }),
+      // @ts-expect-error valibot wants a number
+      producer.send("by.valibot", { ...acme, payload: { n: "1" } }),
+      // @ts-expect-error arktype wants a number
+      producer.send("by.arktype", { ...acme, payload: { n: "1" } }),
+    ];
+    expect(judged).toBeTypeOf("function");
+
+    const results = await producer.sendMany([
+      { ...acme, type: "by.zod", payload: { n: 1 } },
+      { ...acme, type: "by.valibot", payload: { n: 1 } },
+      { ...acme, type: "by.arktype", payload: { n: 1 } },
+      { ...acme, type: "by.zod", payload: { n: "1" as never } },
+      { ...acme, type: "by.valibot", payload: { n: "1" as never } },
+      { ...acme, type: "by.arktype", payload: { n: "1" as never } },
+    ]);
+
+    expect(results.map(({ kind }) => kind)).toEqual([
+      ...["sent", "sent", "sent"],
+      ...["refused", "refused", "refused"],
+    ]);
   });
 
   test("has types that take known jobs with their payloads, and nothing else", async () => {
