@@ -3,6 +3,7 @@
 import { claimingCases } from "./claiming-cases.ts";
 import type { FieldCase } from "./field-case.ts";
 import { idempotencyCases } from "./idempotency-cases.ts";
+import { lambdaCases } from "./lambda-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
 import { platformCases } from "./platform-cases.ts";
 import { shutdownCases } from "./shutdown-cases.ts";
@@ -13,5 +14,6 @@ export const caseTables: Readonly<Record<string, readonly FieldCase[]>> = {
   "Extending and losing the lease": leaseCases,
   "Claiming, acking, order": claimingCases,
   Idempotency: idempotencyCases,
+  "Lambda and middy": lambdaCases,
   Platform: platformCases,
 };

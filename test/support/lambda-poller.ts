@@ -75,15 +75,16 @@ export class LambdaPoller {
   async #delete({ Records }: SqsEvent, { batchItemFailures }: BatchResponse): Promise<void> {
     const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     const done = Records.filter(({ messageId }) => !failed.has(messageId));
-    if (done.length === 0) return;
     const { account, queueUrl } = this.#parts.queue;
-    await account.perform("DeleteMessageBatch", {
-      QueueUrl: queueUrl,
-      Entries: done.map(({ receiptHandle }, index) => ({
-        Id: String(index),
-        ReceiptHandle: receiptHandle,
-      })),
-    });
+    for (let first = 0; first < done.length; first += 10) {
+      await account.perform("DeleteMessageBatch", {
+        QueueUrl: queueUrl,
+        Entries: done.slice(first, first + 10).map(({ receiptHandle }, index) => ({
+          Id: String(index),
+          ReceiptHandle: receiptHandle,
+        })),
+      });
+    }
   }
 }
 

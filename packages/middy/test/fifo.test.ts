@@ -20,7 +20,7 @@ describe("lambdaHandler on a FIFO queue", () => {
     expect(worked.sort()).toEqual(["11@100", "12@200", "1@100", "2@200", "3@300"]);
   });
 
-  test("reports the rest of a group after a failure, and goes on with the others (powertools-lambda-typescript: SqsFifoPartialProcessor fails other groups with the first)", async () => {
+  test("reports the rest of a group after a failure, and goes on with the others (powertools-lambda-typescript 2561)", async () => {
     const worked: number[] = [];
     const site = await openSite({
       queueName,
@@ -38,7 +38,7 @@ describe("lambdaHandler on a FIFO queue", () => {
     expect(site.queue.counts()).toMatchObject({ visible: 2, inFlight: 1 });
   });
 
-  test("has the failed job first when its group comes again", async () => {
+  test("has the failed job first when its group comes again to the same sandbox (powertools-lambda-typescript 3673)", async () => {
     const worked: number[] = [];
     const site = await openSite({
       queueName,

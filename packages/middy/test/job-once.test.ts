@@ -7,6 +7,7 @@ import {
   rerun,
 } from "@leasehold/job";
 import middy from "@middy/core";
+import eventNormalizer from "@middy/event-normalizer";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { jobOnce, type LambdaStyleHandler, middyHandler, type OnceContext } from "../index.ts";
@@ -39,7 +40,7 @@ describe("jobOnce", () => {
     ["false", false],
     ["an object", { receipt: { id: 1 } }],
   ])(
-    "runs a handler that returns %s once, and answers a repeated run with it (middy takes undefined for go on)",
+    "runs a handler that returns %s once, and answers a repeated run with it",
     async (_, result) => {
       let runs = 0;
       const wrapped = middy()
@@ -55,6 +56,19 @@ describe("jobOnce", () => {
       expect(outcomes(site)).toEqual(["failed", "succeeded"]);
     },
   );
+
+  test("keeps a handler that returns nothing from running again (powertools-lambda-typescript 2987; middy 1236)", async () => {
+    let runs = 0;
+    const wrapped = middy()
+      .use(jobOnce(guard))
+      .handler(async () => {
+        runs += 1;
+      });
+    const { site } = await setup(wrapped, 1);
+    await site.invoke(10_000);
+    expect(await site.invoke()).toMatchObject({ failures: [] });
+    expect(runs).toBe(1);
+  });
 
   test("hands the handler the key for its provider, the same in each attempt", async () => {
     const keys: string[] = [];
@@ -165,6 +179,44 @@ describe("jobOnce", () => {
     await site.invoke(10_000);
     expect(await site.invoke()).toMatchObject({ failures: [] });
     expect(answers).toEqual(["early", "early"]);
+  });
+
+  test("stays out of what failed before it (powertools-lambda-typescript 4634)", async () => {
+    let runs = 0;
+    const errors: string[] = [];
+    const wrapped = middy()
+      .before(() => {
+        runs += 1;
+        if (runs === 1) throw new Error("no parameter");
+      })
+      .use(jobOnce(guard))
+      .onError(({ error }) => void errors.push((error as Error).message))
+      .handler(async () => {});
+    const { site } = await setup(wrapped);
+    await site.invoke(10_000);
+    expect(await site.invoke()).toMatchObject({ failures: [] });
+    expect([errors, outcomes(site)]).toEqual([["no parameter"], ["failed", "succeeded"]]);
+  });
+
+  test("knows its job by its identity, whatever later middlewares make of the event (powertools-lambda-typescript 3424)", async () => {
+    let runs = 0;
+    const wrapped = middy()
+      .use(jobOnce(guard))
+      .use(eventNormalizer())
+      .handler(async () => {
+        runs += 1;
+        throw new RejectedError("card_declined");
+      });
+    const { site } = await setup(wrapped);
+    await site.invoke(10_000);
+    await site.invoke();
+    expect(runs).toBe(1);
+    const errors = site.heard("job.ended").map(({ error }) => error?.name);
+    expect(errors).toEqual(["RejectedError", "RejectedError"]);
+    const { job } = site.heard("job.started")[0] ?? {};
+    expect(await site.store.read(job as never)).toMatchObject({
+      effects: { handler: { state: "done", outcome: "rejected" } },
+    });
   });
 
   test("says what it needs where there is no job", async () => {

@@ -38,7 +38,7 @@ describe("lambdaHandler", () => {
     expect(site.queue.counts()).toMatchObject({ visible: 1, inFlight: 0 });
   });
 
-  test("reports every job when every job fails, instead of throwing (powertools-lambda-typescript: FullBatchFailureError)", async () => {
+  test("reports every job when every job fails, instead of throwing (powertools-lambda-typescript 2122)", async () => {
     const site = await openSite({
       handler: () => {
         throw new Error("no");
@@ -51,7 +51,7 @@ describe("lambdaHandler", () => {
     expect(await site.invoke()).toMatchObject({ kind: "answered", failures });
   });
 
-  test("keeps nothing of a batch for the next: a message that failed once is not reported again (powertools: state kept between batches)", async () => {
+  test("keeps nothing of a batch for the next: a message that failed once is not reported again", async () => {
     const seen = new Map<number, number>();
     const site = await openSite({
       handler: ({ payload: { n } }) => {
@@ -156,6 +156,17 @@ describe("lambdaHandler", () => {
     await site.send(1, 2, 3, 4, 5, 6, 7);
     expect(await site.invoke()).toEqual({ kind: "answered", failures: [], tookMs });
     expect(most).toBe(expected);
+  });
+
+  test("works a batch of more messages than a call of SQS takes (middy 722)", async () => {
+    const worked: number[] = [];
+    const site = await openSite({ handler: ({ payload }) => void worked.push(payload.n) });
+    await site.send(...Array.from({ length: 25 }, (_, index) => index));
+    const takes = [await site.poller.take(), await site.poller.take(), await site.poller.take()];
+    const Records = takes.flatMap((taken) => taken.Records);
+    expect(await site.invoke(1_000, { Records })).toMatchObject({ failures: [] });
+    expect(worked).toHaveLength(25);
+    expect(site.queue.calls.map(({ entries }) => entries)).toEqual([10, 10, 5]);
   });
 
   test("answers an empty batch with nothing", async () => {
