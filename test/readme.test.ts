@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { systemClock } from "@leasehold/clock";
 import { defineContract } from "@leasehold/deployment-contract";
 import { createLedger, MemoryLedgerStore } from "@leasehold/idempotency";
+import { readMessage } from "@leasehold/job";
 import { type LocalAws, provision, startLocalAws } from "@leasehold/local-aws";
 import { lambdaHandler, type SqsLambdaHandler } from "@leasehold/middy";
 import { createProducer } from "@leasehold/producer";
@@ -116,6 +117,29 @@ describe("the README", () => {
     const { handler } = await import(exampleWith("export const handler"));
     expect(await invoke(handler)).toMatchObject({ kind: "answered", failures: [] });
     vi.unstubAllEnvs();
+  });
+
+  test("shows readers that know a message of each of their sources", async () => {
+    const { readers } = await import(exampleWith("fromEventBridge"));
+    const read = (content: object) => {
+      const body = JSON.stringify(content);
+      const reading = readMessage({ messageId: "m-1", body, attributes: {}, sentAtMs: 0 }, readers);
+      return reading.kind === "job" ? [reading.job.tenantId, reading.job.jobType] : reading;
+    };
+    const s3 = { bucket: { name: "uploads" }, object: { key: "acme/photo.jpg" } };
+    const upload = { Records: [{ eventSource: "aws:s3", eventName: "ObjectCreated:Put", s3 }] };
+    const event = { id: "e-1", source: "com.example.plans", "detail-type": "plan", account: "1" };
+    expect([
+      read(upload),
+      read({ Type: "Notification", Message: JSON.stringify(upload) }),
+      read({ ...event, detail: {} }),
+      read({ shop: "acme", orderId: "o-1" }),
+    ]).toEqual([
+      ["acme", "upload.scan"],
+      ["acme", "upload.scan"],
+      ["1", "plan.changed"],
+      ["acme", "order.placed"],
+    ]);
   });
 
   test("shows a middy-wrapped handler that happens once", async () => {

@@ -92,8 +92,8 @@ export class JobRun {
 
   async #run(): Promise<void> {
     try {
-      const { jobs, clock, policy, payloadStore } = this.#parts;
-      const envelope = readMessage(this.lease.message, jobs);
+      const { jobs, clock, policy, payloadStore, readers } = this.#parts;
+      const envelope = readMessage(this.lease.message, jobs, readers);
       this.#job = envelope.kind === "malformed" ? undefined : identityOf(envelope.job);
       const reading = await checkMessage(envelope, {
         ...{ clock, jobTimeoutMs: policy.jobTimeoutMs, over: this.worked },

@@ -7,9 +7,10 @@ import {
   fetchPayload,
   type Job,
   type JobIdentity,
+  type MessageReader,
   type PayloadStore,
   type RawJob,
-  readEnvelope,
+  readMessage as readForeignOrOwn,
 } from "@leasehold/job";
 import type { ReceivedMessage } from "@leasehold/lease";
 import { SchemaTimeoutError } from "./errors.ts";
@@ -62,9 +63,17 @@ export type JobReading =
       readonly job: JobIdentity;
     };
 
-/** Reads the envelope; never throws, whatever the message holds. */
-export function readMessage(message: ReceivedMessage, jobs: JobRegistry): EnvelopeOfJob {
-  const reading = readEnvelope(message.body, textAttributes(message));
+/**
+ * Reads the envelope, or what one of the readers knows; never throws, whatever the message holds.
+ */
+export function readMessage(
+  message: ReceivedMessage,
+  jobs: JobRegistry,
+  readers?: readonly MessageReader[],
+): EnvelopeOfJob {
+  const { messageId, body, sentAtMs } = message;
+  const foreign = { messageId, body, attributes: textAttributes(message), sentAtMs };
+  const reading = readForeignOrOwn(foreign, readers);
   switch (reading.kind) {
     case "malformed":
       return { ...reading, identity: reading.identity ?? {} };

@@ -6,6 +6,7 @@ import type {
   JobIdentity,
   JobLedger,
   JobSender,
+  MessageReader,
   PayloadStore,
 } from "@leasehold/job";
 import type { EndOutcome, Lease, ReleaseClass, Turn } from "@leasehold/lease";
@@ -76,6 +77,8 @@ export interface RunParts {
   readonly sender?: JobSender;
   /** Where the payloads of claim checks lie. @defaultValue such jobs wait for a worker with a store */
   readonly payloadStore?: PayloadStore;
+  /** Read messages that are none of the producer's. @defaultValue such messages are malformed */
+  readonly readers?: readonly MessageReader[];
   readonly onEvent: (event: JobEvent) => void;
   /** In [0, 1). */
   readonly random: () => number;

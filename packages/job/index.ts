@@ -41,6 +41,21 @@ export {
 } from "./errors.ts";
 export { folderPayloadStore } from "./folder-payload-store.ts";
 export {
+  type ForeignIdentity,
+  type ForeignMessage,
+  type ForeignRules,
+  fromJson,
+  type MessageReader,
+  readMessage,
+} from "./foreign-message.ts";
+export {
+  type EventBridgeEvent,
+  fromEventBridge,
+  fromS3,
+  fromSns,
+  type S3ObjectEvent,
+} from "./foreign-sources.ts";
+export {
   type JobId,
   type JobIdentity,
   type JobType,

@@ -3,7 +3,13 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "@leasehold/clock";
 import { workerTimings } from "@leasehold/deployment-contract";
-import type { AttemptLedger, JobSender, PayloadStore, WorkerLedger } from "@leasehold/job";
+import type {
+  AttemptLedger,
+  JobSender,
+  MessageReader,
+  PayloadStore,
+  WorkerLedger,
+} from "@leasehold/job";
 import { type LeaseQueue, sqsClients, sqsLeaseQueue } from "@leasehold/lease";
 import { InvalidOptionsError } from "@leasehold/options";
 import type { Producer } from "@leasehold/producer";
@@ -22,7 +28,7 @@ export interface LambdaServiceParts
   extends Pick<
     ServiceParts,
     | ("contract" | "sqs" | "queueUrls" | "checkDependencies" | "ledger" | "attempts")
-    | ("claimCheck" | "queueOfChild" | "version" | "clock")
+    | ("claimCheck" | "queueOfChild" | "readers" | "version" | "clock")
   > {
   readonly log?: TelemetryOptions;
 }
@@ -34,6 +40,7 @@ export interface LambdaWiring {
   readonly attemptLedger?: AttemptLedger;
   readonly sender: JobSender;
   readonly payloadStore?: PayloadStore;
+  readonly readers?: readonly MessageReader[];
   /** Writes a line. */
   readonly onEvent: (event: { readonly kind: string }) => void;
   /** The contract's numbers. */
@@ -121,6 +128,7 @@ function wiringOf(
     ...ledgerOpener({ ...parts, clock }, workerId),
     ...(attemptLedger !== undefined && { attemptLedger }),
     ...(claimCheck !== undefined && { payloadStore: claimCheck }),
+    ...(parts.readers !== undefined && { readers: parts.readers }),
     onEvent: (event) => logEvent(event, logger),
     options: {
       concurrency: job.concurrency,

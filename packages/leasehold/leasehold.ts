@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "@leasehold/clock";
 import type { DeploymentContract, QueueContract } from "@leasehold/deployment-contract";
-import type { AnyJobDefinition, PayloadStore } from "@leasehold/job";
+import type { AnyJobDefinition, MessageReader, PayloadStore } from "@leasehold/job";
 import {
   type ExtenderThread,
   type LeaseQueue,
@@ -61,6 +61,11 @@ export interface ServiceParts {
    * same store. @defaultValue jobs with such a payload are put off, for a worker that has one
    */
   readonly claimCheck?: PayloadStore;
+  /**
+   * Read messages of services that do not use the producer. The first that knows a message decides;
+   * one that nobody knows is malformed. @defaultValue none
+   */
+  readonly readers?: readonly MessageReader[];
   /** Which queue a child job goes to, by its type. @defaultValue the contract's first queue */
   readonly queueOfChild?: (jobType: string) => string;
   /** @defaultValue a random name */
@@ -132,7 +137,7 @@ class Wiring {
   }
 
   worker(): Worker {
-    const { contract, jobs, options, version, claimCheck } = this.#parts;
+    const { contract, jobs, options, version, claimCheck, readers } = this.#parts;
     const attemptLedger = openAttemptLedger(this.#parts.attempts);
     return createWorker({
       ...{ contract, jobs, clock: this.#clock, workerId: this.#workerId },
@@ -141,6 +146,7 @@ class Wiring {
       sender: this.#producers.sender,
       ...(attemptLedger === undefined ? {} : { attemptLedger }),
       ...(claimCheck === undefined ? {} : { payloadStore: claimCheck }),
+      ...(readers === undefined ? {} : { readers }),
       ...(this.#ledger === undefined ? {} : { ledger: this.#ledger.ledger }),
       ...(this.#extenderThread === undefined ? {} : { extenderThread: this.#extenderThread }),
       ...(options === undefined ? {} : { options }),

@@ -5,6 +5,7 @@ import type {
   AnyJobDefinition,
   AttemptLedger,
   JobSender,
+  MessageReader,
   PayloadStore,
   WorkerLedger,
 } from "@leasehold/job";
@@ -40,6 +41,7 @@ export interface InvocationParts {
   readonly attemptLedger?: AttemptLedger;
   readonly sender?: JobSender;
   readonly payloadStore?: PayloadStore;
+  readonly readers?: readonly MessageReader[];
   readonly onEvent: (event: LambdaEvent) => void;
 }
 
@@ -165,7 +167,7 @@ export class Invocation {
 
   get #runParts(): RunParts {
     const { clock, jobs, options, random, onEvent } = this.#parts;
-    const { ledger, attemptLedger, sender, payloadStore } = this.#parts;
+    const { ledger, attemptLedger, sender, payloadStore, readers } = this.#parts;
     const { maxAttempts: failures, interruptionBudget: interruptions, crashBudget } = options;
     const isCounted = ledger !== undefined || attemptLedger !== undefined;
     return {
@@ -184,6 +186,7 @@ export class Invocation {
       ...(ledger && { jobLedger: ledger }),
       ...(sender && { sender }),
       ...(payloadStore && { payloadStore }),
+      ...(readers && { readers }),
       turn: (lease, job) => this.#order.turn(lease, job),
       turnAlone: (lease) => this.#order.turnAlone(lease),
       // The end of an invocation is known from its beginning.

@@ -5,6 +5,7 @@ import type {
   AnyJobDefinition,
   AttemptLedger,
   JobSender,
+  MessageReader,
   PayloadStore,
   WorkerLedger,
 } from "@leasehold/job";
@@ -38,6 +39,8 @@ export interface LambdaParts {
   readonly sender?: JobSender;
   /** Where the payloads of claim checks lie. @defaultValue such jobs are put off */
   readonly payloadStore?: PayloadStore;
+  /** Read messages of services that do not use the producer. @defaultValue such are malformed */
+  readonly readers?: readonly MessageReader[];
   /** Hears everything; what it throws is dropped. */
   readonly onEvent?: (event: LambdaEvent) => void;
   readonly options?: LambdaOptions;
@@ -54,7 +57,7 @@ export type SqsLambdaHandler = (
 ) => Promise<BatchResponse>;
 
 const KNOWN_PARTS: ReadonlySet<string> = new Set<keyof LambdaParts>([
-  ...(["queues", "openLedger", "attemptLedger", "sender", "payloadStore"] as const),
+  ...(["queues", "openLedger", "attemptLedger", "sender", "payloadStore", "readers"] as const),
   ...(["onEvent", "options", "clock", "random"] as const),
 ]);
 
@@ -106,11 +109,13 @@ function optionalParts({
   attemptLedger,
   sender,
   payloadStore,
-}: LambdaParts): Pick<InvocationParts, "attemptLedger" | "sender" | "payloadStore"> {
+  readers,
+}: LambdaParts): Pick<InvocationParts, "attemptLedger" | "sender" | "payloadStore" | "readers"> {
   return {
     ...(attemptLedger && { attemptLedger }),
     ...(sender && { sender }),
     ...(payloadStore && { payloadStore }),
+    ...(readers && { readers }),
   };
 }
 
@@ -128,10 +133,20 @@ function problemsOf(jobs: readonly AnyJobDefinition[], parts: LambdaParts): read
     ...unknown.map(
       (name) => `${name} is no part of a Lambda handler; known are ${[...KNOWN_PARTS].join(", ")}`,
     ),
+    ...jobs.flatMap((job) => ledgerProblems(job, parts.openLedger !== undefined)),
     ...(parts.openLedger !== undefined && parts.attemptLedger !== undefined
       ? ["attempts are counted by the job ledger: leave attemptLedger out"]
       : []),
   ];
+}
+
+/** What a type wants of the job ledger. */
+function ledgerProblems(job: AnyJobDefinition, hasLedger: boolean): readonly string[] {
+  const wanted = (["guard", "checkpoints"] as const).filter((name) => job[name] === true);
+  if (hasLedger) return [];
+  return wanted.map(
+    (name) => `job ${job.type} has ${name}: true, which needs a job ledger: give it openLedger`,
+  );
 }
 
 function remainingOf({ getRemainingTimeInMillis }: Parameters<SqsLambdaHandler>[1]): number {

@@ -24,12 +24,13 @@ export interface RunWiringParts {
 /** The parts of every run of one queue. */
 export function wireRuns(parts: RunWiringParts): RunParts {
   const { worker, timings, gate, loop, draining, drain, onEvent } = parts;
-  const { clock, jobs, sender, payloadStore, random = Math.random } = worker;
+  const { clock, jobs, sender, payloadStore, readers, random = Math.random } = worker;
   return {
     ...{ clock, random, draining, onEvent },
     ...countingOf(timings, worker),
     ...(sender === undefined ? {} : { sender }),
     ...(payloadStore === undefined ? {} : { payloadStore }),
+    ...(readers === undefined ? {} : { readers }),
     jobs: new Map(jobs.map((definition) => [definition.type, definition])),
     turn: (lease, job) => gate.turn(lease, job),
     rest: (lease) => gate.rest(lease),

@@ -10,6 +10,7 @@ import type {
   AnyJobDefinition,
   AttemptLedger,
   JobSender,
+  MessageReader,
   PayloadStore,
   WorkerLedger,
 } from "@leasehold/job";
@@ -32,6 +33,11 @@ export interface WorkerParts {
    * `claimCheck`. @defaultValue such jobs are put off, for a worker that has one
    */
   readonly payloadStore?: PayloadStore;
+  /**
+   * Read messages of services that do not use the producer: `fromJson`, `fromSns`, `fromEventBridge`,
+   * `fromS3`. The first that knows a message decides. @defaultValue such messages are malformed
+   */
+  readonly readers?: readonly MessageReader[];
   /**
    * Counts attempts beyond their deliveries, so that failures, interruptions and crashes each have a
    * budget of their own; the contract's `worker` has the budgets.

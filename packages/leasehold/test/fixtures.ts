@@ -1,6 +1,6 @@
 /** What the tests of the facade share: a contract, a schema, and SQS with its queues. */
 
-import { SQSClient } from "@aws-sdk/client-sqs";
+import { GetQueueUrlCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { systemClock } from "@leasehold/clock";
 import { type DeploymentContract, defineContract } from "@leasehold/deployment-contract";
 import type { JobDefinition } from "@leasehold/job";
@@ -30,6 +30,8 @@ export interface SqsHere extends AsyncDisposable {
   readonly connection: SqsConnection;
   readonly client: SQSClient;
   createQueues(): Promise<void>;
+  /** A message as it is, to the first queue. */
+  send(body: string): Promise<void>;
 }
 
 export async function startSqs(): Promise<SqsHere> {
@@ -41,6 +43,10 @@ export async function startSqs(): Promise<SqsHere> {
     client,
     createQueues: async () => {
       await provision({ contract: mail, clients: aws });
+    },
+    send: async (body) => {
+      const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName: "mail" }));
+      await client.send(new SendMessageCommand({ QueueUrl, MessageBody: body }));
     },
     [Symbol.asyncDispose]: async () => {
       client.destroy();

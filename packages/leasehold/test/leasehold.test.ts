@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type AnyJobDefinition, defineJob, folderPayloadStore } from "@leasehold/job";
+import { type AnyJobDefinition, defineJob, folderPayloadStore, fromJson } from "@leasehold/job";
 import type { WorkerEvent } from "@leasehold/worker";
 import { describe, expect, test } from "vitest";
 import { createService, type Service } from "../leasehold.ts";
@@ -62,6 +62,32 @@ describe("createService", () => {
 
     expect(worked).toEqual(["acme c-7", "acme greet-1"]);
     expect(report).toMatchObject({ exitCode: 0, unfinished: [] });
+  });
+
+  test("works a message of a service that does not use the producer", async () => {
+    await using sqs = await startSqs();
+    await sqs.createQueues();
+    const letters: unknown[] = [];
+    const letter = defineJob({
+      type: "mail.letter",
+      schema: anything,
+      handler: (job) => void letters.push([job.tenantId, job.jobId, job.payload]),
+    });
+    const identity = ({ from, id }: { from: string; id: string }) => ({
+      tenantId: from,
+      jobId: id,
+    });
+    const readers = [fromJson({ type: "mail.letter", identity })];
+    const running = service(sqs, [letter], { readers });
+    const acked = nextEvent(running, ({ kind }) => kind === "lease.acked");
+
+    await running.worker.start();
+    await sqs.send('{"from":"acme","id":"l-1"}');
+    await acked;
+    await running.worker.drain({ kind: "request", by: "test" });
+    running.close();
+
+    expect(letters).toEqual([["acme", "l-1", { from: "acme", id: "l-1" }]]);
   });
 
   test("works a job whose payload is too large for a message, by a store that both ends have", async () => {

@@ -1,7 +1,7 @@
-import { PermanentJobError, RetryLaterError } from "@leasehold/job";
+import { fromJson, PermanentJobError, RetryLaterError } from "@leasehold/job";
 import { InvalidOptionsError } from "@leasehold/options";
 import { describe, expect, test } from "vitest";
-import { message } from "../../../test/support/worker-world.ts";
+import { message, type TestHandler } from "../../../test/support/worker-world.ts";
 import { lambdaHandler } from "../index.ts";
 import { openSite, workJob } from "./lambda-site.ts";
 
@@ -195,6 +195,26 @@ describe("lambdaHandler", () => {
     ]);
   });
 
+  test("works messages of services that do not use the producer", async () => {
+    const worked: unknown[] = [];
+    const readers = [
+      fromJson<{ n: number; shop: string }>({
+        type: "test.work",
+        identity: ({ shop, n }) => ({ tenantId: shop, jobId: `order-${n}` }),
+      }),
+    ];
+    const handler: TestHandler = ({ tenantId, jobId, payload }) =>
+      void worked.push([tenantId, jobId, payload.n]);
+    const site = await openSite({ readers, handler });
+    await site.queue.send({ body: '{"shop":"acme","n":7}' });
+    await site.send(1);
+    expect(await site.invoke()).toMatchObject({ failures: [] });
+    expect(worked).toEqual([
+      ["acme", "order-7", 7],
+      ["acme", "job-1", 1],
+    ]);
+  });
+
   test("is not harmed by a listener that throws", async () => {
     const site = await openSite({
       onEvent: () => {
@@ -226,6 +246,11 @@ describe("lambdaHandler, called wrongly", () => {
       "a part of another name",
       () => lambdaHandler([work], { queue: [] } as never),
       "queue is no part of a Lambda handler",
+    ],
+    [
+      "a guarded job without a ledger",
+      () => lambdaHandler([workJob(() => undefined, { guard: true })]),
+      "job test.work has guard: true, which needs a job ledger: give it openLedger",
     ],
   ])("refuses %s at once", (_, call, problem) => {
     expect(call).toThrow(InvalidOptionsError);
