@@ -55,7 +55,7 @@ const ofLeases: readonly FleetMutant[] = [
   },
   {
     mutant: "extension in flight not awaited before a release",
-    profile: "harsh",
+    profile: "deploys",
     break: {
       file: settleQueue,
       find: "await Promise.all([...tail, lease].map((each) => this.#parts.stopExtending(each)));",

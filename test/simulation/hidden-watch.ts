@@ -24,7 +24,7 @@ export class HiddenWatch {
 
   /**
    * SQS has answered a request.
-   * @returns messages that were hidden again by a handle that had given them back
+   * @returns messages that something was said of by a handle that had given them back
    */
   answered({ action, entries }: RequestAnswered): readonly string[] {
     return entries.flatMap((entry) => this.#entry(action, entry));
@@ -45,7 +45,8 @@ export class HiddenWatch {
       this.#latest.set(messageId, receiptHandle);
       return [];
     }
-    if (visibilityTimeoutSeconds === undefined || outcome !== "changed") return [];
+    const isTaken = outcome === "changed" || outcome === "no-effect";
+    if (visibilityTimeoutSeconds === undefined || !isTaken) return [];
     // A poll that waits has a released message before the release itself is answered.
     if (this.#latest.get(messageId) === receiptHandle) {
       this.#hiddenUntilMs.set(messageId, this.#nowMs() + visibilityTimeoutSeconds * 1_000);

@@ -130,12 +130,14 @@ export function historyOf(seed: number, profile: Profile): History {
   );
   const noted = incidents.filter((one) => !isHidden(one, incidents));
   const callFaults = times(weather.callFaults, () => callFaultOf(place(), atMs(), chance));
+  const ofDrains = noted.flatMap((one) => drainFaultsOf(one, weather.callFaults, chance));
   const shares = {
     throttled: chance.next() * weather.store,
     replyLost: chance.next() * weather.store,
   };
   return {
-    ...{ seed, profile, isFifo, places, jobs, callFaults, incidents: noted, calmAtMs },
+    ...{ seed, profile, isFifo, places, jobs, incidents: noted, calmAtMs },
+    callFaults: [...callFaults, ...ofDrains],
     concurrency: chance.pick([1, 2, 5, 10]),
     visibilityMs: chance.pick([10_000, 10_000, 20_000]),
     store: shares,
@@ -207,6 +209,21 @@ function incidentOf(kind: Incident["kind"], place: number, atMs: number, chance:
     case "deploy-at-once":
       return { kind, atMs };
   }
+}
+
+/** The network is bad as well while a deploy drains its first workers, at their start or at their deadline. */
+function drainFaultsOf(
+  { kind, atMs }: Incident,
+  callFaults: number,
+  chance: Chance,
+): readonly CallFault[] {
+  if (!kind.includes("deploy") || callFaults === 0 || !chance.isHit(0.4)) return [];
+  return [
+    {
+      ...{ kind: chance.pick(CALL_FAULTS), calls: "changeVisibility", forMs: 4_000 },
+      ...{ atMs: atMs + chance.pick([0, 7_000]), share: chance.pick([0.3, 0.6, 1]) },
+    },
+  ];
 }
 
 function callFaultOf(place: number, atMs: number, chance: Chance): CallFault {

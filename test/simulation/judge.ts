@@ -103,7 +103,7 @@ export class Judge {
   answered(event: RequestAnswered): void {
     for (const messageId of this.#hidden.answered(event)) {
       if (this.#doubles.has(messageId)) continue;
-      this.#broken("SQS", `hides ${this.#name(messageId)} again, by a handle that gave it back`);
+      this.#broken("SQS", `hears of ${this.#name(messageId)} by a handle that gave it back before`);
     }
   }
 
