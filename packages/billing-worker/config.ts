@@ -68,6 +68,13 @@ export interface AdminConfig {
   readonly port: number;
 }
 
+/** What the intake of webhooks needs. */
+export interface IntakeConfig extends AdminConfig {
+  readonly aws: AwsConfig;
+  /** Of the endpoint at Stripe. */
+  readonly webhookSecret: string;
+}
+
 /** A laptop has few cores, a task even fewer; more threads than this only take memory. */
 const MOST_DEFAULT_THREADS = 4;
 const LONGEST_TRIAL_MS = 3_600_000;
@@ -102,6 +109,8 @@ export function readConfig(environment: Environment = process.env): BillingConfi
     logLevel: reader.word<LogLevel>("LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),
     version: reader.optional("BILLING_VERSION") ?? "unreleased",
   };
+  // Of the intake, which may share the worker's environment.
+  for (const name of INTAKE_NAMES) reader.optional(name);
   reader.refuseUnknown("BILLING_");
   if (reader.problems.length > 0) throw new InvalidConfigError(reader.problems);
   const { contract, payments } = config;
@@ -110,6 +119,33 @@ export function readConfig(environment: Environment = process.env): BillingConfi
     contract: contract as DeploymentContract,
     payments: payments as PaymentConfig,
   });
+}
+
+const INTAKE_NAMES = ["BILLING_INTAKE_HOST", "BILLING_INTAKE_PORT"] as const;
+
+/**
+ * Reads the variables of the intake: `AWS_REGION`, `AWS_ENDPOINT_URL[_SQS]`, `STRIPE_WEBHOOK_SECRET` and
+ * `BILLING_INTAKE_HOST` and `_PORT`.
+ *
+ * @throws InvalidConfigError naming every problem with its mend; it never shows the secret
+ */
+export function readIntakeConfig(environment: Environment = process.env): IntakeConfig {
+  const reader = new EnvironmentReader(environment);
+  const webhookSecret = reader.optional("STRIPE_WEBHOOK_SECRET") ?? "";
+  if (!/^whsec_\S+$/.test(webhookSecret)) {
+    const mend = "Take it from the webhook endpoint in Stripe's dashboard.";
+    const got = webhookSecret === "" ? "nothing" : "something else";
+    reader.refuse("STRIPE_WEBHOOK_SECRET", "be a signing secret: whsec_...", mend, got);
+  }
+  const config = {
+    aws: readAws(reader),
+    webhookSecret,
+    host: reader.optional("BILLING_INTAKE_HOST") ?? "127.0.0.1",
+    port: reader.wholeNumber("BILLING_INTAKE_PORT", 8081, 0, 65_535),
+  };
+  reader.refuseUnknown("BILLING_INTAKE_");
+  if (reader.problems.length > 0) throw new InvalidConfigError(reader.problems);
+  return Object.freeze(config);
 }
 
 /** `undefined` only when a problem was noted. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readConfig } from "../config.ts";
+import { readConfig, readIntakeConfig } from "../config.ts";
 import { InvalidConfigError } from "../errors.ts";
 
 const enough = {
@@ -161,5 +161,38 @@ describe("readConfig", () => {
 
   test("takes an empty variable for one that is not set", () => {
     expect(problemsOf({ ...enough, BILLING_PRESET: "", BILLING_RENDER_MS: "" })).toEqual([]);
+  });
+});
+
+describe("readIntakeConfig", () => {
+  const environment = { AWS_REGION: "eu-central-1", STRIPE_WEBHOOK_SECRET: "whsec_1" };
+
+  test("needs a region and a signing secret, and listens on this machine unless told", () => {
+    expect(readIntakeConfig(environment)).toEqual({
+      ...{ aws: { region: "eu-central-1" }, webhookSecret: "whsec_1" },
+      ...{ host: "127.0.0.1", port: 8081 },
+    });
+  });
+
+  test("names every problem at once and never shows the secret", () => {
+    const wrong = {
+      ...{ STRIPE_WEBHOOK_SECRET: "sk_live_hidden", BILLING_INTAKE_PORT: "99999" },
+      BILLING_INTAKE_PROT: "1",
+    };
+    expect(() => readIntakeConfig(wrong)).toThrow(/4 problem/);
+    expect(() => readIntakeConfig(wrong)).not.toThrow(/hidden/);
+    expect(() => readIntakeConfig(wrong)).toThrow(
+      "STRIPE_WEBHOOK_SECRET must be a signing secret: whsec_..., got something else.",
+    );
+  });
+
+  test("shares its environment with the worker", () => {
+    const shared = {
+      ...environment,
+      ...{ BILLING_INTAKE_PORT: "8082", STRIPE_SECRET_KEY: "sk_test_1" },
+    };
+    expect(readConfig({ ...shared, BILLING_RECEIPTS_DIR: "/receipts" }).aws.region).toBe(
+      "eu-central-1",
+    );
   });
 });
