@@ -123,6 +123,12 @@ describe("the intake of webhooks", () => {
     expect(await receive()).toEqual([]);
   });
 
+  test("proves the signature on the bytes that came, not on what they mean", async () => {
+    const { webhook } = await setup();
+    const spaced = JSON.stringify(JSON.parse(paymentEvent()), null, 2);
+    expect(await webhook(spaced)).toMatchObject({ status: 202 });
+  });
+
   test("takes the same delivery twice as the same job", async () => {
     const { webhook, receive } = await setup();
     await Promise.all([webhook(paymentEvent()), webhook(paymentEvent())]);
@@ -166,13 +172,14 @@ describe("the intake", () => {
     const error = Object.assign(new Error("no answer"), { code: "SEND_FAILED" }) as never;
     const results = [
       { kind: "failed", error, maybeSent: true, jobId: "evt_1" },
+      { kind: "refused", error },
       { kind: "refused", error: Object.assign(new Error("full"), { code: "JOB_NOT_ACCEPTED" }) },
     ];
     const { webhook } = await setup({
       send: async () => results.shift() as never,
       close: async () => ({ unsent: [] }),
     });
-    for (const _ of [1, 2]) {
+    for (const _ of [1, 2, 3]) {
       expect(await webhook(paymentEvent())).toMatchObject({ status: 503, retryAfter: "2" });
     }
   });
