@@ -213,7 +213,12 @@ const ofLeases: readonly FleetMutant[] = [
 /** Those of the ledger that show under replay, through whole workers. */
 const OF_THE_LEDGER: readonly string[] = [
   "release on timeout",
+  "START without epoch",
+  "no nonce at takeover",
+  "release with a > 1",
   "ack before finish",
+  "no own-write proof",
+  "COMPLETE after the handler",
   "unconditional completion",
   "TTL on an open effect",
   "FINISH with an UNKNOWN effect",
