@@ -73,6 +73,42 @@ const ofLeases: readonly FleetMutant[] = [
     },
   },
   {
+    mutant: "taper omitted",
+    profile: "deploys",
+    break: {
+      file: extensionPlan,
+      find: "return { dueInMs: pauseMs, visibilityTimeoutMs, isTaper: true };",
+      replace: "return undefined;",
+    },
+  },
+  {
+    mutant: "validUntil not lowered on shortening",
+    profile: "deploys",
+    break: {
+      file: "packages/lease/lease-state.ts",
+      find: "return { ...state, validUntil: earlier(validUntil, event.validUntil) };",
+      replace: "return { ...state, validUntil };",
+    },
+  },
+  {
+    mutant: "receive count as attempts",
+    profile: "deploys",
+    break: {
+      file: "packages/idempotency/job-opener.ts",
+      find: "return { failures, interruptions, putOffs,",
+      replace: "return { failures: opened.receiveCount - 1, interruptions, putOffs,",
+    },
+  },
+  {
+    mutant: "unknown type dead-lettered at once",
+    profile: "calm",
+    break: {
+      file: "packages/job-run/turned-away.ts",
+      find: "facts.ageMs > facts.unknownTypeGraceMs",
+      replace: "facts.ageMs > 0 * facts.unknownTypeGraceMs",
+    },
+  },
+  {
     mutant: "interruption counted as a failure",
     profile: "deploys",
     break: {

@@ -33,6 +33,9 @@ export interface FleetWorkerParts {
 /** Types of jobs: as they come, recorded before each run, and with checkpoints. */
 export const JOB_TYPES = ["sim.plain", "sim.guarded", "sim.saving"] as const;
 
+/** How long a job of an unknown type waits for a worker that knows it. */
+export const UNKNOWN_GRACE_MS = 120_000;
+
 const schema = z.object({ n: z.number() });
 
 /** A worker that has started. */
@@ -97,7 +100,7 @@ function contractOf(
     ledger: { kind: "dynamodb", ledgerSkewMs: 2_000, settleMs: 5_000 },
     worker: {
       ...{ concurrency, maxAttempts: 30, interruptionBudget: 100 },
-      ...{ backoffBaseMs: 1_000, backoffCapMs: 8_000 },
+      ...{ backoffBaseMs: 1_000, backoffCapMs: 8_000, unknownTypeGraceMs: UNKNOWN_GRACE_MS },
     },
   });
 }

@@ -32,6 +32,8 @@ export interface JobPlan {
   readonly group?: string;
   /** What is no job at all. */
   readonly isMalformed?: true;
+  /** Of a type that no worker of the fleet knows. */
+  readonly isUnknown?: true;
   readonly steps: readonly Step[];
   /** So many runs fail before one ends as it should. */
   readonly failures: number;
@@ -180,6 +182,7 @@ function jobOf(n: number, isFifo: boolean, chance: Chance, effects: number): Job
     ...{ n, tenant: chance.pick(TENANTS), sentAtMs, steps },
     ...(isFifo && { group: chance.pick(["a", "b"]) }),
     ...(chance.isHit(0.04) && { isMalformed: true }),
+    ...(chance.isHit(0.03) && { isUnknown: true }),
     ...(chance.isHit(0.3) && { isQuiet: true }),
     failures: chance.pick([0, 0, 0, 0, 1, 2]),
     end: chance.isHit(0.05) ? "permanent" : chance.pick(["return", "return", "done"]),

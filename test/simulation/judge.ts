@@ -7,6 +7,7 @@ import type { ShutdownReport, WorkerEvent } from "@leasehold/worker";
 import type { ModelCall } from "../support/model-lease-queue.ts";
 import { judgeWrite } from "../support/sim/ledger-rules.ts";
 import { DrainWatch } from "./drain-watch.ts";
+import { UNKNOWN_GRACE_MS } from "./fleet-worker.ts";
 import { HiddenWatch } from "./hidden-watch.ts";
 import type { History, JobPlan } from "./history.ts";
 import { LeaseWatch } from "./lease-watch.ts";
@@ -172,6 +173,9 @@ export class Judge {
           this.#broken(worker, `takes ${this.#name(event.lease.messageId)} back in its own drain`);
         }
         return;
+      case "job.unknown-type":
+        this.#unknownType(worker, event);
+        return;
       case "lease.lost":
         if (this.#isFair) this.#broken(worker, `loses ${this.#name(event.lease.messageId)}`);
         this.#leases.silence(event.lease, "lost");
@@ -192,7 +196,8 @@ export class Judge {
             `releases ${this.#name(event.lease.messageId)}, unstarted, with a delay`,
           );
         }
-        this.#gaveUp(worker, event.lease);
+        // One of an unknown type goes back as a failed one does: by its own ending, not by the drain's.
+        if (event.class !== "unknown-type") this.#gaveUp(worker, event.lease);
         if (this.#draining.has(worker)) this.#released.add(`${worker} ${event.lease.messageId}`);
         return;
       default:
@@ -213,6 +218,13 @@ export class Judge {
     this.#judgeOrder(worker, messageId);
     this.#live.add(handler);
     return () => void this.#live.delete(handler);
+  }
+
+  /** A handler is told which attempt it is: they grow by failures, not by deliveries. */
+  attempted(worker: string, { n }: JobPlan, attempt: number): void {
+    const failures = this.#failures.get(n) ?? 0;
+    if (attempt <= failures + 1) return;
+    this.#broken(worker, `calls it attempt ${attempt} of job ${n}, which failed ${failures} times`);
   }
 
   /** A handler has thrown, and nobody had asked it to stop. */
@@ -282,7 +294,8 @@ export class Judge {
       const isDead = deadLetters.has(messageId);
       const isDone = (await this.#parts.recordOf(job))?.state === "done";
       // An effect that was the last has finished the job, whatever its handler says after that.
-      const isHopeless = job.isMalformed === true || (job.end === "permanent" && !isDone);
+      const isForeign = job.isMalformed === true || job.isUnknown === true;
+      const isHopeless = isForeign || (job.end === "permanent" && !isDone);
       if (!this.#gone.has(messageId) && !isDead && left === 0) {
         this.#broken("the fleet", `${this.#name(messageId)} has vanished`);
       }
@@ -320,6 +333,18 @@ export class Judge {
         this.#broken("the provider", `applied ${name} of job ${job.n} ${charges} times`);
       }
     }
+  }
+
+  /** One that another worker may know has its time, by whatever clock is not stepped. */
+  #unknownType(
+    worker: string,
+    { lease, disposal }: Extract<WorkerEvent, { kind: "job.unknown-type" }>,
+  ): void {
+    const sentAtMs = this.jobOf(lease.messageId)?.sentAtMs ?? 0;
+    const isEarly = this.#parts.nowMs() - sentAtMs < UNKNOWN_GRACE_MS - GRAIN_MS;
+    const isStepped = this.#parts.history.incidents.some(({ kind }) => kind === "clock-step");
+    if (disposal !== "dead-lettered" || !isEarly || isStepped) return;
+    this.#broken(worker, `dead-letters ${this.#name(lease.messageId)}, unknown, before its time`);
   }
 
   /** What comes before a message in its group must be gone before it is worked. */

@@ -346,6 +346,7 @@ class World {
     const job = this.#history.jobs.find((one) => one.n === n) as JobPlan;
     const run = (this.#runs.get(n) ?? 0) + 1;
     this.#runs.set(n, run);
+    this.#judge.attempted(process.name, job, context.attempt);
     const ended = this.#judge.started({
       ...{ worker: process.name, messageId: this.#judge.messageOf(job), signal: context.signal },
       draining: context.draining,
@@ -431,7 +432,8 @@ function savedSteps(job: JobPlan, context: JobContext): number {
   return Number(context.checkpoint.load() ?? 0);
 }
 
-function typeOf({ steps, n }: JobPlan): string {
+function typeOf({ steps, n, isUnknown }: JobPlan): string {
+  if (isUnknown === true) return "sim.unknown";
   if (steps.some((step) => step.do === "save")) return "sim.saving";
   return n % 3 === 0 ? "sim.guarded" : "sim.plain";
 }
