@@ -7,6 +7,7 @@ import type { ShutdownReport, WorkerEvent } from "@leasehold/worker";
 import type { ModelCall } from "../support/model-lease-queue.ts";
 import { judgeWrite } from "../support/sim/ledger-rules.ts";
 import { DrainWatch } from "./drain-watch.ts";
+import { rulesAtTheEnd } from "./end-rules.ts";
 import { UNKNOWN_GRACE_MS } from "./fleet-worker.ts";
 import { HiddenWatch } from "./hidden-watch.ts";
 import type { History, JobPlan } from "./history.ts";
@@ -289,50 +290,13 @@ export class Judge {
 
   /** All is over, or has had time to be. */
   async close(left: number, deadLetters: ReadonlySet<string>): Promise<void> {
-    if (left > 0) this.#broken("the fleet", `${left} messages were never settled`);
-    for (const { messageId, job } of this.#sent) {
-      const isDead = deadLetters.has(messageId);
-      const isDone = (await this.#parts.recordOf(job))?.state === "done";
-      // An effect that was the last has finished the job, whatever its handler says after that.
-      const isForeign = job.isMalformed === true || job.isUnknown === true;
-      const isHopeless = isForeign || (job.end === "permanent" && !isDone);
-      if (!this.#gone.has(messageId) && !isDead && left === 0) {
-        this.#broken("the fleet", `${this.#name(messageId)} has vanished`);
-      }
-      if (isDead && !isHopeless)
-        this.#broken("the fleet", `${this.#name(messageId)} was dead-lettered`);
-      if (isHopeless && !isDead)
-        this.#broken("the fleet", `${this.#name(messageId)} was not dead-lettered`);
-      if (!isHopeless && !isDead && !isDone && !this.#completed.has(job.n)) {
-        this.#broken("the fleet", `${this.#name(messageId)} was acked and its handler never ended`);
-      }
-      await this.#judgeRecord(job, isHopeless);
-    }
-  }
-
-  async #judgeRecord(job: JobPlan, isHopeless: boolean): Promise<void> {
-    const record = await this.#parts.recordOf(job);
-    if (record === undefined || isHopeless) return;
-    const failures = this.#failures.get(job.n) ?? 0;
-    if (record.failures > failures) {
-      this.#broken(
-        "the ledger",
-        `counts ${record.failures} failures of job ${job.n}: ${failures} were`,
-      );
-    }
-    if (record.state !== "done") {
-      const counts = JSON.stringify({ failures: record.failures, effects: record.effects });
-      // A record made only to count the tries of a job without effects stays open and expires.
-      if (Object.keys(record.effects).length > 0 || record.state !== "open") {
-        this.#broken("the ledger", `job ${job.n} is ${record.state}, not done: ${counts}`);
-      }
-    }
-    for (const [name, { providerKey, outcome }] of Object.entries(record.effects)) {
-      const charges = this.#parts.charges(providerKey);
-      if (outcome === "ok" && charges !== 1) {
-        this.#broken("the provider", `applied ${name} of job ${job.n} ${charges} times`);
-      }
-    }
+    const { recordOf, charges } = this.#parts;
+    const rules = await rulesAtTheEnd({
+      ...{ left, deadLetters, recordOf, charges, sent: this.#sent },
+      ...{ gone: this.#gone, completed: this.#completed, failures: this.#failures },
+      name: (messageId) => this.#name(messageId),
+    });
+    for (const { who, rule } of rules) this.#broken(who, rule);
   }
 
   /** One that another worker may know has its time, by whatever clock is not stepped. */

@@ -2,8 +2,6 @@
 
 import type { Timeline } from "@leasehold/drill";
 import { SqsAccount } from "@leasehold/embedded-sqs";
-import type { Job, JobContext } from "@leasehold/job";
-import { PermanentJobError, parseJobId, parseJobType, parseTenantId } from "@leasehold/job";
 import type { LeaseQueue } from "@leasehold/lease";
 import type { ModelCall, ModelFault, ModelLeaseQueue } from "../support/model-lease-queue.ts";
 import { modelLeaseQueue } from "../support/model-lease-queue.ts";
@@ -13,8 +11,9 @@ import { SimProcess } from "../support/sim/sim-process.ts";
 import { SimProvider } from "../support/sim/sim-provider.ts";
 import { SimStore } from "../support/sim/sim-store.ts";
 import { message } from "../support/worker-world.ts";
+import { FleetHandler, identityOf, typeOf } from "./fleet-handler.ts";
 import { FleetWorker } from "./fleet-worker.ts";
-import type { CallFault, History, Incident, JobPlan, Step } from "./history.ts";
+import type { CallFault, History, Incident, JobPlan } from "./history.ts";
 import { Judge } from "./judge.ts";
 import { Trace } from "./trace.ts";
 
@@ -25,8 +24,6 @@ const GRACE_MS = 14_000;
 const RESTART_MS = 700;
 const STEP_MS = 1_000;
 const CALL_TIMEOUT_MS = 1_000;
-/** A machine that was suspended is noticed at the next extension that is due: an extension period. */
-const NOTICED_WITHIN_MS = 3_500;
 const DAY_MS = 86_400_000;
 
 /** What a history came to. */
@@ -53,7 +50,7 @@ class World {
   readonly #trace: Trace;
   readonly #judge: Judge;
   readonly #places: (FleetWorker | undefined)[] = [];
-  readonly #runs = new Map<number, number>();
+  readonly #handler: FleetHandler;
   readonly #held = new Map<string, string>();
   #queue: ModelLeaseQueue | undefined;
   #workers = 0;
@@ -78,6 +75,7 @@ class World {
       recordOf: (job) => this.#store.memory.read(identityOf(job)),
       nowMs: () => this.#clock.monotonicMs(),
     });
+    this.#handler = new FleetHandler(history, this.#judge, this.#provider);
     this.#store.onMade = (write, before, after) => {
       this.#trace.note("ledger", `${write.name} of ${write.job.jobId}`);
       this.#trace.fleet?.wrote(before, after);
@@ -192,7 +190,7 @@ class World {
       queue: this.#seenBy(process, queue),
       store: this.#store.seenBy(process, () => {}),
       ...{ concurrency: this.#history.concurrency, visibilityMs: this.#history.visibilityMs },
-      handler: (job, context) => this.#handle(job, context, process),
+      handler: (job, context) => this.#handler.handle(job, context, process),
       onEvent: (event) => {
         this.#trace.event(name, event);
         this.#judge.hear(name, event);
@@ -338,82 +336,6 @@ class World {
     await this.#account.perform("ChangeMessageVisibility", input).catch(() => undefined);
   }
 
-  async #handle(
-    { payload: { n } }: Job<{ n: number }>,
-    context: JobContext,
-    process: SimProcess,
-  ): Promise<unknown> {
-    const job = this.#history.jobs.find((one) => one.n === n) as JobPlan;
-    const run = (this.#runs.get(n) ?? 0) + 1;
-    this.#runs.set(n, run);
-    this.#judge.attempted(process.name, job, context.attempt);
-    const ended = this.#judge.started({
-      ...{ worker: process.name, messageId: this.#judge.messageOf(job), signal: context.signal },
-      draining: context.draining,
-      isBeyondReach: () => !process.isRunning || process.isDrowsy(NOTICED_WITHIN_MS),
-    });
-    try {
-      for (const [index, step] of job.steps.entries()) {
-        if (step.do !== "save" && index < savedSteps(job, context)) continue;
-        await this.#perform(step, index, { job, context, process });
-        if (process.isRunning && !process.isDrowsy(NOTICED_WITHIN_MS)) {
-          const messageId = this.#judge.messageOf(job);
-          this.#judge.believes(process.name, messageId, context.lease.remainingMs());
-        }
-        if (job.isQuiet === true && context.signal.aborted) return undefined;
-      }
-      if (run <= job.failures) throw new Error("fails this time");
-      if (job.end === "permanent") throw new PermanentJobError("never");
-      this.#judge.completed(job);
-      return job.end === "done" ? context.done("done") : undefined;
-    } catch (error) {
-      if (!context.signal.aborted) this.#judge.threw(job);
-      throw error;
-    } finally {
-      ended();
-    }
-  }
-
-  async #perform(
-    step: Step,
-    index: number,
-    { job, context, process }: { job: JobPlan; context: JobContext; process: SimProcess },
-  ): Promise<void> {
-    switch (step.do) {
-      case "work":
-        await process.sleep(step.forMs, context.signal);
-        if (job.isQuiet !== true) context.signal.throwIfAborted();
-        return;
-      case "ignore-abort":
-        return await process.sleep(step.forMs);
-      case "block":
-        process.pause(step.forMs);
-        return await process.gate(Promise.resolve());
-      case "save":
-        if (typeOf(job) === "sim.saving") await context.checkpoint.save(index + 1);
-        return;
-      case "charge":
-        return await this.#charge(step, { job, context, process });
-    }
-  }
-
-  async #charge(
-    { effect, last, isSwallowed }: Extract<Step, { readonly do: "charge" }>,
-    { job, context, process }: { job: JobPlan; context: JobContext; process: SimProcess },
-  ): Promise<void> {
-    const charging = context.once(
-      effect,
-      { n: job.n },
-      {
-        ...{ timeoutMs: 2_000, last: last === true },
-        recover: { kind: "replay", windowMs: DAY_MS, after: { kind: "park" } },
-        run: ({ key }) => this.#provider.charge(key, process),
-      },
-    );
-    // As people write it who think that a job without its charge is still a job.
-    await (isSwallowed === true ? charging.catch(() => undefined) : charging);
-  }
-
   async #deadLetters(): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
     for (;;) {
@@ -425,25 +347,6 @@ class World {
       }
     }
   }
-}
-
-function savedSteps(job: JobPlan, context: JobContext): number {
-  if (typeOf(job) !== "sim.saving") return 0;
-  return Number(context.checkpoint.load() ?? 0);
-}
-
-function typeOf({ steps, n, isUnknown }: JobPlan): string {
-  if (isUnknown === true) return "sim.unknown";
-  if (steps.some((step) => step.do === "save")) return "sim.saving";
-  return n % 3 === 0 ? "sim.guarded" : "sim.plain";
-}
-
-function identityOf(job: JobPlan) {
-  return {
-    tenantId: parseTenantId(job.tenant),
-    jobId: parseJobId(`job-${job.n}`),
-    jobType: parseJobType(typeOf(job)),
-  };
 }
 
 function faultFor({ kind }: CallFault): ModelFault {
