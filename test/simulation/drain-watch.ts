@@ -46,6 +46,8 @@ export class DrainWatch {
     const drain = this.#drains.get(worker);
     if (drain === undefined) return [];
     if (event.kind === "job.ignored-abort") drain.ignoring.add(event.lease.messageId);
+    // After a pause both come at once: then it did stop.
+    if (event.kind === "job.abort-answered") drain.ignoring.delete(event.lease.messageId);
     if (event.kind === "lease.released" && event.class === "ignored-abort") {
       drain.hiddenUntilMs.set(event.lease.messageId, this.#nowMs() + event.delayMs);
     }

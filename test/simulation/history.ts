@@ -161,7 +161,10 @@ function jobOf(n: number, isFifo: boolean, chance: Chance, effects: number): Job
   const steps: Step[] = [];
   const isSaving = chance.isHit(0.2);
   for (let step = chance.between(1, 4); step > 0; step -= 1) {
-    steps.push(workOf(chance));
+    const work = workOf(chance);
+    // Twice in a row would outlast a lease that is extended by the loop itself, on every attempt.
+    const isAgain = work.do === "block" && steps.some((one) => one.do === "block");
+    if (!isAgain) steps.push(work);
     if (isSaving) steps.push({ do: "save" });
   }
   if (chance.isHit(effects)) {

@@ -198,7 +198,8 @@ export class Judge {
           );
         }
         // One of an unknown type goes back as a failed one does: by its own ending, not by the drain's.
-        if (event.class !== "unknown-type") this.#gaveUp(worker, event.lease);
+        if (event.class === "unknown-type") return;
+        this.#gaveUp(worker, event.lease);
         if (this.#draining.has(worker)) this.#released.add(`${worker} ${event.lease.messageId}`);
         return;
       default:
