@@ -12,7 +12,6 @@ import {
   scenarios,
   tableReport,
 } from "@leasehold/drill";
-import { type LocalAwsOptions, startLocalAws } from "@leasehold/local-aws";
 import type { CommandHost } from "./command-host.ts";
 import type { DrillFlags } from "./drill-flags.ts";
 import { CommandMisusedError } from "./errors.ts";
@@ -26,12 +25,8 @@ const BROKEN = 1;
  * Runs the drill and returns its exit code: 0 when every promise was held, 1 when one was not.
  *
  * @throws CommandMisusedError when no scenario has that name, or the service fits none of them
- * @throws EndpointUnknownError when AWS is to be elsewhere and the environment does not say where
  */
-export async function runDrillCommand(
-  flags: DrillFlags,
-  { output, environment }: CommandHost,
-): Promise<number> {
+export async function runDrillCommand(flags: DrillFlags, { output }: CommandHost): Promise<number> {
   const chosen = scenarios.filter(({ name }) => name.includes(flags.only ?? ""));
   if (chosen.length === 0) {
     throw new CommandMisusedError(`no scenario is named like "${flags.only}": see drill --list`);
@@ -44,12 +39,7 @@ export async function runDrillCommand(
   const parts = Array.from({ length: flags.times }, () =>
     chosen.map((scenario) => ({ scenario, target })),
   ).flat();
-  const aws: LocalAwsOptions =
-    flags.aws === "endpoint" ? { mode: "endpoint", environment } : { mode: "embedded" };
-  // An environment that does not say where it is is told at once, not as a broken promise.
-  if (aws.mode === "endpoint") await (await startLocalAws(aws)).close();
   const results = await runDrill(parts, {
-    aws,
     onResult: (result, done) => output.say(drillProgress(result, done, parts.length)),
   });
   if (results.every(({ skipped }) => skipped !== undefined)) {

@@ -1,7 +1,6 @@
 /** The flags of `leasehold drill`. */
 
 import { type PresetName, presets } from "@leasehold/deployment-contract";
-import type { AwsMode } from "@leasehold/local-aws";
 import { type Command, InvalidArgumentError, Option } from "commander";
 
 /** What `leasehold drill` was asked for. */
@@ -10,7 +9,6 @@ export interface DrillFlags {
   readonly only?: string;
   readonly list?: true;
   readonly all?: true;
-  readonly aws: AwsMode;
   readonly preset?: PresetName;
   readonly times: number;
   /** Where the report goes as JSON, and as a page. */
@@ -19,13 +17,6 @@ export interface DrillFlags {
 }
 
 const MOST_TIMES = 1_000;
-
-/** Where a command finds AWS. */
-export function awsOption(): Option {
-  return new Option("--aws <where>", "AWS in this process, or at AWS_ENDPOINT_URL")
-    .choices(["embedded", "endpoint"] satisfies AwsMode[])
-    .default("embedded");
-}
 
 /** Adds the command. */
 export function addDrill(program: Command, run: (flags: DrillFlags) => Promise<void>): void {
@@ -36,7 +27,6 @@ export function addDrill(program: Command, run: (flags: DrillFlags) => Promise<v
     .option("--all", "every scenario that the service fits")
     .option("--only <name>", "the scenarios with this in their name")
     .option("--list", "say what the scenarios are")
-    .addOption(awsOption())
     .addOption(
       new Option("--preset <name>", "numbers of the deployment").choices(Object.keys(presets)),
     )

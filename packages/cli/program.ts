@@ -3,7 +3,7 @@
 import { type PresetName, presets } from "@leasehold/deployment-contract";
 import { type AwsMode, type FaultRule, faultSyntax, readFaultRules } from "@leasehold/local-aws";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { addDrill, awsOption, type DrillFlags } from "./drill-flags.ts";
+import { addDrill, type DrillFlags } from "./drill-flags.ts";
 import { addLedger, type LedgerFlags } from "./ledger-flags.ts";
 
 /** What `leasehold local` was asked for. */
@@ -149,6 +149,12 @@ function faults(text: string): readonly FaultRule[] {
     if (error instanceof RangeError) throw new InvalidArgumentError(`${error.message}.`);
     throw error;
   }
+}
+
+function awsOption(): Option {
+  return new Option("--aws <where>", "AWS in this process, or at AWS_ENDPOINT_URL")
+    .choices(["embedded", "endpoint"] satisfies AwsMode[])
+    .default("embedded");
 }
 
 function whole({ min, max }: { readonly min: number; readonly max: number }) {

@@ -5,13 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@leasehold/clock";
 import { type WorkerTimings, workerTimings } from "@leasehold/deployment-contract";
-import {
-  type LocalAws,
-  type LocalAwsOptions,
-  provision,
-  startFaultProxy,
-  startLocalAws,
-} from "@leasehold/local-aws";
+import { type LocalAws, provision, startFaultProxy, startLocalAws } from "@leasehold/local-aws";
 import { createProducer } from "@leasehold/producer";
 import type { DrillRecord, SentMessage } from "./drill-record.ts";
 import type {
@@ -31,8 +25,6 @@ export interface StageOrders {
   readonly target: DrillTarget;
   readonly numbers: DrillNumbers;
   readonly work: (timings: WorkerTimings) => DrillWork;
-  /** Where its queue is made. */
-  readonly aws: LocalAwsOptions;
 }
 
 interface StageParts {
@@ -65,7 +57,7 @@ export class DrillStage implements AsyncDisposable {
     const contract = orders.target.contract(orders.numbers);
     const folder = await mkdtemp(join(tmpdir(), "leasehold-drill-"));
     const place = { folder, contract, work: orders.work(workerTimings(contract)) };
-    const aws = await startLocalAws(orders.aws);
+    const aws = await startLocalAws({ mode: "embedded" });
     const companion = await orders.target.startCompanion?.(place);
     const { queueUrls } = await provision({ contract, tables: orders.target.tables, clients: aws });
     const [queue] = contract.queues;
@@ -110,8 +102,6 @@ export class DrillStage implements AsyncDisposable {
     const { aws, companion, orders } = this.#parts;
     const wire = await startFaultProxy({ target: aws.sqsEndpoint, logLimit: 100_000 });
     const process = startWorkerProcess(command, {
-      // Whoever names an endpoint has the credentials for it, too.
-      ...(orders.aws.mode === "endpoint" && definedOnly(orders.aws.environment)),
       ...definedOnly(aws.environment),
       ...orders.target.environment(this.#placeOfNext()),
       ...companion?.environment,

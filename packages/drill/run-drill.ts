@@ -1,7 +1,6 @@
 /** Plays scenarios with a target, some at a time, and judges each. */
 
 import { elapsedMs, now, systemClock } from "@leasehold/clock";
-import type { LocalAwsOptions } from "@leasehold/local-aws";
 import type { DrillRecord } from "./drill-record.ts";
 import { DrillStage } from "./drill-stage.ts";
 import type { DrillTarget } from "./drill-target.ts";
@@ -36,19 +35,13 @@ export interface DrillResult {
 
 /** How a drill is run. */
 export interface DrillRunOptions {
-  /** @defaultValue 4, for scenarios mostly wait; 1 where they would share a queue */
+  /** @defaultValue 4: scenarios mostly wait */
   readonly atATime?: number;
-  /**
-   * Where the queues are made. An endpoint must check no signatures, for each worker reaches it by a
-   * proxy of its own. @defaultValue AWS in this process, for each scenario its own
-   */
-  readonly aws?: LocalAwsOptions;
   /** Told of each as it ends. */
   readonly onResult?: (result: DrillResult, done: number) => void;
 }
 
 const PATIENCE_MS = 180_000;
-const EMBEDDED: LocalAwsOptions = { mode: "embedded" };
 
 /**
  * Plays every part and returns their results in order.
@@ -58,15 +51,15 @@ const EMBEDDED: LocalAwsOptions = { mode: "embedded" };
  */
 export async function runDrill(
   parts: readonly DrillPart[],
-  { aws = EMBEDDED, atATime = aws.mode === "embedded" ? 4 : 1, onResult }: DrillRunOptions = {},
+  { atATime = 4, onResult }: DrillRunOptions = {},
 ): Promise<readonly DrillResult[]> {
   const results: DrillResult[] = [];
   const waiting = [...parts.entries()].toSorted(byLength);
   let done = 0;
   let heavy: Promise<unknown> = Promise.resolve();
   const playInTurn = (part: DrillPart): Promise<DrillResult> => {
-    if (part.scenario.isHeavy !== true) return playPart(part, aws);
-    const result = heavy.then(() => playPart(part, aws));
+    if (part.scenario.isHeavy !== true) return playPart(part);
+    const result = heavy.then(() => playPart(part));
     heavy = result;
     return result;
   };
@@ -98,10 +91,7 @@ function byLength(
   return (other.extraMs ?? 0) - (one.extraMs ?? 0);
 }
 
-async function playPart(
-  { scenario, target }: DrillPart,
-  aws: LocalAwsOptions,
-): Promise<DrillResult> {
+async function playPart({ scenario, target }: DrillPart): Promise<DrillResult> {
   const started = now(systemClock);
   const about = { name: scenario.name, target: target.name };
   const skipped = unfitness(scenario, target);
@@ -111,10 +101,10 @@ async function playPart(
   const expectation = expectationFor(scenario, target);
   const tookMs = () => elapsedMs(systemClock, started);
   try {
-    let record = await playOnce(scenario, target, aws);
+    let record = await playOnce(scenario, target);
     let judged = judgeAll(record, expectation);
     if (isOnlySlow(judged)) {
-      record = await playOnce(scenario, target, aws);
+      record = await playOnce(scenario, target);
       judged = judgeAll(record, expectation).map(excuseSlow);
     }
     const calls = messageCalls(record);
@@ -143,13 +133,9 @@ function excuseSlow(judged: Judged): Judged {
   return { ...judged, held: true, seen: `slow, twice: ${judged.seen}` };
 }
 
-async function playOnce(
-  scenario: Scenario,
-  target: DrillTarget,
-  aws: LocalAwsOptions,
-): Promise<DrillRecord> {
+async function playOnce(scenario: Scenario, target: DrillTarget): Promise<DrillRecord> {
   const { name, numbers = {}, work, play, extraMs = 0 } = scenario;
-  await using stage = await DrillStage.open({ scenario: name, target, numbers, work, aws });
+  await using stage = await DrillStage.open({ scenario: name, target, numbers, work });
   const patienceMs = PATIENCE_MS + extraMs;
   const { promise: tooLong, reject } = Promise.withResolvers<never>();
   const cancel = systemClock.schedule(patienceMs, () => {

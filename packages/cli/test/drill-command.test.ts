@@ -1,6 +1,5 @@
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { systemClock } from "@leasehold/clock";
 import { expect, test } from "vitest";
 import { runDrillCommand } from "../drill-command.ts";
@@ -17,9 +16,7 @@ function setup() {
 
 test("tells what each scenario is about, and needs no service for it", async () => {
   const { host, printed } = setup();
-  expect(
-    await runDrillCommand({ list: true, times: 1, only: "SIGTERM", aws: "embedded" }, host),
-  ).toBe(0);
+  expect(await runDrillCommand({ list: true, times: 1, only: "SIGTERM" }, host)).toBe(0);
   expect(await printed()).toBe(
     "double SIGTERM\n    Two signals within a second are one: the job may still end by itself.\n",
   );
@@ -28,14 +25,6 @@ test("tells what each scenario is about, and needs no service for it", async () 
 test("refuses a name that no scenario has, and says where the names are", async () => {
   const { host } = setup();
   await expect(
-    runDrillCommand({ target: "a.ts", only: "SIGTREM", times: 1, aws: "embedded" }, host),
+    runDrillCommand({ target: "a.ts", only: "SIGTREM", times: 1 }, host),
   ).rejects.toThrow('no scenario is named like "SIGTREM": see drill --list');
-});
-
-test("refuses an endpoint that nobody has named, before anything is drilled", async () => {
-  const { host } = setup();
-  const target = fileURLToPath(import.meta.resolve("@leasehold/billing-worker/target"));
-  await expect(
-    runDrillCommand({ target, only: "idle", times: 1, aws: "endpoint" }, host),
-  ).rejects.toMatchObject({ code: "ENDPOINT_UNKNOWN" });
 });

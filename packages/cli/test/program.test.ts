@@ -59,14 +59,14 @@ describe("the command line", () => {
     ],
     ["local --target a.ts --jobs 0 --exit-when-idle", undefined],
     ["aws", ["aws", { sqsPort: 4566, dynamodbPort: 8000 }]],
-    ["drill --list", ["drill", { list: true, times: 1, aws: "embedded" }]],
+    ["drill --list", ["drill", { list: true, times: 1 }]],
     [
-      "drill --target a.ts --only idle --preset default-30 --times 20 --aws endpoint --json r.json --html r.html",
+      "drill --target a.ts --only idle --preset default-30 --times 20 --json r.json --html r.html",
       [
         "drill",
         {
           ...{ target: "a.ts", only: "idle", preset: "default-30", times: 20 },
-          ...{ json: "r.json", html: "r.html", aws: "endpoint" },
+          ...{ json: "r.json", html: "r.html" },
         },
       ],
     ],
