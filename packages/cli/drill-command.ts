@@ -12,6 +12,7 @@ import {
   scenarios,
   tableReport,
 } from "@leasehold/drill";
+import type { LocalAwsOptions } from "@leasehold/local-aws";
 import type { CommandHost } from "./command-host.ts";
 import type { DrillFlags } from "./drill-flags.ts";
 import { CommandMisusedError } from "./errors.ts";
@@ -26,7 +27,8 @@ const BROKEN = 1;
  *
  * @throws CommandMisusedError when no scenario has that name, or the service fits none of them
  */
-export async function runDrillCommand(flags: DrillFlags, { output }: CommandHost): Promise<number> {
+export async function runDrillCommand(flags: DrillFlags, host: CommandHost): Promise<number> {
+  const { output } = host;
   const chosen = scenarios.filter(({ name }) => name.includes(flags.only ?? ""));
   if (chosen.length === 0) {
     throw new CommandMisusedError(`no scenario is named like "${flags.only}": see drill --list`);
@@ -35,11 +37,13 @@ export async function runDrillCommand(flags: DrillFlags, { output }: CommandHost
     for (const { name, story } of chosen) output.say(`${name}\n    ${story}`);
     return HELD;
   }
+  const aws = awsFor(flags, host);
   const target = drillTargetOf(await loadLocalTarget(flags.target ?? ""), flags);
   const parts = Array.from({ length: flags.times }, () =>
     chosen.map((scenario) => ({ scenario, target })),
   ).flat();
   const results = await runDrill(parts, {
+    aws,
     onResult: (result, done) => output.say(drillProgress(result, done, parts.length)),
   });
   if (results.every(({ skipped }) => skipped !== undefined)) {
@@ -52,13 +56,29 @@ export async function runDrillCommand(flags: DrillFlags, { output }: CommandHost
   return report.verdicts.every(({ held }) => held) ? HELD : BROKEN;
 }
 
+/**
+ * Each worker's requests are watched on their way, by a proxy that AWS's signatures would refuse.
+ *
+ * @throws CommandMisusedError when the endpoint can only be reached by https, or is not known
+ */
+function awsFor({ aws }: DrillFlags, { environment, clock }: CommandHost): LocalAwsOptions {
+  if (aws === "embedded") return { mode: aws, clock };
+  const endpoint = environment["AWS_ENDPOINT_URL_SQS"] || environment["AWS_ENDPOINT_URL"] || "";
+  if (/^http:/.test(endpoint)) return { mode: aws, environment };
+  throw new CommandMisusedError(
+    "--aws endpoint needs an AWS_ENDPOINT_URL that begins with http:, for example " +
+      `http://127.0.0.1:4566, got ${endpoint === "" ? "nothing" : endpoint}; a deployment on AWS ` +
+      "itself is drilled by its platform",
+  );
+}
+
 /** A service as it is known to `leasehold local`: its jobs are samples that may be made long. */
-function drillTargetOf(target: LocalTarget, { preset }: DrillFlags): DrillTarget {
+function drillTargetOf(target: LocalTarget, { preset, command }: DrillFlags): DrillTarget {
   const chosen = preset === undefined ? {} : { preset };
   const { slowJob } = target;
   return {
     name: target.name,
-    command: nodeCommand(...target.command),
+    command: command ?? nodeCommand(...target.command),
     can: ["work"],
     contract: () => target.contract(preset),
     tables: target.tables,

@@ -1,6 +1,7 @@
 /** The flags of `leasehold drill`. */
 
 import { type PresetName, presets } from "@leasehold/deployment-contract";
+import type { AwsMode } from "@leasehold/local-aws";
 import { type Command, InvalidArgumentError, Option } from "commander";
 
 /** What `leasehold drill` was asked for. */
@@ -10,6 +11,9 @@ export interface DrillFlags {
   readonly list?: true;
   readonly all?: true;
   readonly preset?: PresetName;
+  readonly aws: AwsMode;
+  /** The worker as program and arguments, in place of the target's own. */
+  readonly command?: readonly [program: string, ...args: string[]];
   readonly times: number;
   /** Where the report goes as JSON, and as a page. */
   readonly json?: string;
@@ -30,6 +34,16 @@ export function addDrill(program: Command, run: (flags: DrillFlags) => Promise<v
     .addOption(
       new Option("--preset <name>", "numbers of the deployment").choices(Object.keys(presets)),
     )
+    .addOption(
+      new Option("--aws <where>", "AWS in this process, or at AWS_ENDPOINT_URL (http only)")
+        .choices(["embedded", "endpoint"] satisfies AwsMode[])
+        .default("embedded"),
+    )
+    .option(
+      "--command <command>",
+      "how a worker is started, as 'node worker.js' (default: the target's)",
+      words,
+    )
     .option("--times <n>", "play each so often", times, 1)
     .option("--json <file>", "write the report as JSON")
     .option("--html <file>", "write the report as a page, with a timeline of each scenario")
@@ -42,6 +56,14 @@ export function addDrill(program: Command, run: (flags: DrillFlags) => Promise<v
       }
       await run(flags);
     });
+}
+
+/** As a shell would split it, but no shell is there to swallow signals. */
+function words(text: string): readonly [program: string, ...args: string[]] {
+  const found = text.match(/"[^"]*"|'[^']*'|[^\s"']+/g) ?? [];
+  const [program, ...args] = found.map((word) => word.replace(/^(["'])(.*)\1$/, "$2"));
+  if (program !== undefined && program !== "") return [program, ...args];
+  throw new InvalidArgumentError("Give a program and its arguments, as in 'node worker.js'.");
 }
 
 function times(text: string): number {

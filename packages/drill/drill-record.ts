@@ -2,6 +2,7 @@
 
 import type { WorkerTimings } from "@leasehold/deployment-contract";
 import type { ProxiedRequest } from "@leasehold/local-aws";
+import type { EffectMoment } from "./drill-target.ts";
 import type { LogLine } from "./worker-process.ts";
 
 /** One worker process, from its start to its end. All moments are Unix time. */
@@ -14,7 +15,9 @@ export interface WorkerRecord {
   readonly noise: readonly string[];
   /** Its own requests to SQS, as they went by. */
   readonly requests: readonly ProxiedRequest[];
-  /** The first answer of its probe that was not 200 after it had been, or none at all. */
+  /** When its probe was last asked, after the first signal, and still said that it is ready. */
+  readonly readyAtMs?: number;
+  /** When its probe first said that it is not; absent when it did not, or was gone before. */
   readonly unreadyAtMs?: number;
   readonly exit?: {
     readonly code: number | null;
@@ -42,4 +45,6 @@ export interface DrillRecord {
   readonly left: { readonly onQueue: number; readonly dead: number };
   /** How often each side effect happened; absent where none can be counted. */
   readonly effects?: ReadonlyMap<string, number>;
+  /** When each happened, as far as its provider tells. */
+  readonly effectMoments?: readonly EffectMoment[];
 }

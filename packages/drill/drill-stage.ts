@@ -5,7 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@leasehold/clock";
 import { type WorkerTimings, workerTimings } from "@leasehold/deployment-contract";
-import { type LocalAws, provision, startFaultProxy, startLocalAws } from "@leasehold/local-aws";
+import {
+  type Environment,
+  type LocalAws,
+  type LocalAwsOptions,
+  provision,
+  startFaultProxy,
+  startLocalAws,
+} from "@leasehold/local-aws";
 import { createProducer } from "@leasehold/producer";
 import type { DrillRecord, SentMessage } from "./drill-record.ts";
 import type {
@@ -25,6 +32,8 @@ export interface StageOrders {
   readonly target: DrillTarget;
   readonly numbers: DrillNumbers;
   readonly work: (timings: WorkerTimings) => DrillWork;
+  /** Where AWS is. @defaultValue in this process */
+  readonly aws?: LocalAwsOptions;
 }
 
 interface StageParts {
@@ -57,14 +66,21 @@ export class DrillStage implements AsyncDisposable {
     const contract = orders.target.contract(orders.numbers);
     const folder = await mkdtemp(join(tmpdir(), "leasehold-drill-"));
     const place = { folder, contract, work: orders.work(workerTimings(contract)) };
-    const aws = await startLocalAws({ mode: "embedded" });
+    const aws = await startLocalAws(orders.aws ?? { mode: "embedded" });
     const companion = await orders.target.startCompanion?.(place);
     const { queueUrls } = await provision({ contract, tables: orders.target.tables, clients: aws });
     const [queue] = contract.queues;
     const [queueUrl = "", deadUrl = ""] = [queue?.name, queue?.deadLetter.name].map(
       (name) => queueUrls[name ?? ""],
     );
-    return new DrillStage({ orders, place, aws, companion, queueUrl, deadUrl });
+    const stage = new DrillStage({ orders, place, aws, companion, queueUrl, deadUrl });
+    try {
+      await stage.#assertEmpty();
+      return stage;
+    } catch (error) {
+      await stage[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   /** What the scenario is waiting for, for people. */
@@ -102,6 +118,7 @@ export class DrillStage implements AsyncDisposable {
     const { aws, companion, orders } = this.#parts;
     const wire = await startFaultProxy({ target: aws.sqsEndpoint, logLimit: 100_000 });
     const process = startWorkerProcess(command, {
+      ...accountOf(orders.aws),
       ...definedOnly(aws.environment),
       ...orders.target.environment(this.#placeOfNext()),
       ...companion?.environment,
@@ -161,6 +178,7 @@ export class DrillStage implements AsyncDisposable {
   async record(): Promise<DrillRecord> {
     const { aws, queueUrl, deadUrl, orders, place } = this.#parts;
     const effects = await orders.target.countEffects?.(place);
+    const effectMoments = await orders.target.tellEffects?.(place);
     return {
       scenario: orders.scenario,
       startedAtMs: this.#startedAtMs,
@@ -173,6 +191,7 @@ export class DrillStage implements AsyncDisposable {
         dead: await messagesOn(aws.sqs, deadUrl),
       },
       ...(effects !== undefined && { effects }),
+      ...(effectMoments !== undefined && { effectMoments }),
     };
   }
 
@@ -183,15 +202,31 @@ export class DrillStage implements AsyncDisposable {
     await rm(this.#parts.place.folder, { recursive: true, force: true });
   }
 
+  /** What is there already belongs to somebody: a drill would work on it, and judge by it. */
+  async #assertEmpty(): Promise<void> {
+    const { aws, queueUrl, deadUrl } = this.#parts;
+    for (const url of [queueUrl, deadUrl]) {
+      const count = await messagesOn(aws.sqs, url);
+      if (count > 0) {
+        throw new Error(`${url} holds ${count} messages: drill where the queues are empty`);
+      }
+    }
+  }
+
   readonly #awaiting = async <Value>(what: string, promise: Promise<Value>): Promise<Value> => {
     this.#awaited = what;
     return await promise;
   };
 }
 
-function definedOnly(
-  environment: Readonly<Record<string, string | undefined>>,
-): Record<string, string> {
+/** What opens the account of an endpoint; the embedded AWS has its own. */
+function accountOf(aws: LocalAwsOptions | undefined): Record<string, string> {
+  if (aws?.mode !== "endpoint") return {};
+  const entries = Object.entries(aws.environment).filter(([name]) => name.startsWith("AWS_"));
+  return definedOnly(Object.fromEntries(entries));
+}
+
+function definedOnly(environment: Environment): Record<string, string> {
   return Object.fromEntries(
     Object.entries(environment).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,

@@ -57,6 +57,15 @@ export interface DrillNumbers {
   readonly ledger?: boolean;
 }
 
+/** One side effect, as its provider has it in its books. */
+export interface EffectMoment {
+  readonly effect: string;
+  readonly jobId: string;
+  readonly tenantId?: string;
+  /** Unix time. */
+  readonly atMs: number;
+}
+
 /** A service that can be drilled. */
 export interface DrillTarget {
   /** Shown to people, for example `billing-worker`. */
@@ -83,4 +92,6 @@ export interface DrillTarget {
    * has none that can be counted from outside.
    */
   countEffects?(place: DrillPlace): Promise<ReadonlyMap<string, number>>;
+  /** When each of them happened, for the timeline. */
+  tellEffects?(place: DrillPlace): Promise<readonly EffectMoment[]>;
 }

@@ -31,6 +31,7 @@ export class DrillWorker implements AsyncDisposable {
   readonly #startedAtMs = systemClock.wallMs();
   readonly #signals: { readonly name: string; readonly atMs: number }[] = [];
   #exit: WorkerRecord["exit"];
+  #readyAtMs: number | undefined;
   #unreadyAtMs: number | undefined;
   #watching: Promise<void> | undefined;
 
@@ -100,6 +101,7 @@ export class DrillWorker implements AsyncDisposable {
       lines: this.#process.lines,
       noise: this.#process.noise,
       requests: [...this.#wire.log],
+      ...(this.#readyAtMs !== undefined && { readyAtMs: this.#readyAtMs }),
       ...(this.#unreadyAtMs !== undefined && { unreadyAtMs: this.#unreadyAtMs }),
       ...(this.#exit !== undefined && { exit: this.#exit }),
     };
@@ -131,16 +133,19 @@ export class DrillWorker implements AsyncDisposable {
     return new Set(starts.map((line) => line["job_id"])).size;
   }
 
-  /** A probe that does not answer any more is as good as one that says no. */
+  /** Until the probe refuses, or nobody answers any more. */
   async #watchProbe(): Promise<void> {
     const listening = this.#process.lines.find(({ event }) => event === "admin.listening");
     if (listening === undefined) return;
     while (this.#unreadyAtMs === undefined) {
+      const askedAtMs = systemClock.wallMs();
       const isReady = await fetch(`${String(listening["detail"])}/readyz`).then(
         ({ ok }) => ok,
-        () => false,
+        () => undefined,
       );
-      if (!isReady) this.#unreadyAtMs = systemClock.wallMs();
+      if (isReady === undefined) return;
+      if (isReady) this.#readyAtMs = askedAtMs;
+      else this.#unreadyAtMs = systemClock.wallMs();
     }
   }
 }

@@ -42,7 +42,9 @@ export function timelineOf(record: DrillRecord): Timeline {
     leases: drawings.flatMap((drawing) => drawing.leases()),
     phases: drawings.flatMap((drawing) => drawing.phases()),
     lines: drawings.flatMap((drawing) => drawing.lines()),
-    effects: [],
+    effects: (record.effectMoments ?? []).map(({ atMs, ...effect }) => ({
+      ...{ ...effect, atMs: at(atMs), mark: "applied" as const },
+    })),
   };
 }
 

@@ -1,11 +1,12 @@
 /** Plays scenarios with a target, some at a time, and judges each. */
 
 import { elapsedMs, now, systemClock } from "@leasehold/clock";
+import type { LocalAwsOptions } from "@leasehold/local-aws";
 import type { DrillRecord } from "./drill-record.ts";
 import { DrillStage } from "./drill-stage.ts";
 import type { DrillTarget } from "./drill-target.ts";
 import { handlerRuns } from "./handler-runs.ts";
-import type { Judged } from "./judged.ts";
+import { excuseSlow, isOnlySlow } from "./judged.ts";
 import { timelineOf } from "./line-timeline.ts";
 import { messageCalls } from "./message-calls.ts";
 import { restartGaps } from "./message-promises.ts";
@@ -35,8 +36,10 @@ export interface DrillResult {
 
 /** How a drill is run. */
 export interface DrillRunOptions {
-  /** @defaultValue 4: scenarios mostly wait */
+  /** @defaultValue 4: scenarios mostly wait; 1 at an endpoint, where they share their queues */
   readonly atATime?: number;
+  /** Where AWS is. @defaultValue each scenario its own, in this process */
+  readonly aws?: LocalAwsOptions;
   /** Told of each as it ends. */
   readonly onResult?: (result: DrillResult, done: number) => void;
 }
@@ -46,20 +49,20 @@ const PATIENCE_MS = 180_000;
 /**
  * Plays every part and returns their results in order.
  *
- * A bound that has to do with speed alone and is missed is tried once more; missed again, it is
- * reported as slow and does not fail the drill. Everything else fails at once.
+ * A bound that has to do with speed alone and is missed by little is tried once more; missed again, it
+ * is reported as slow and does not fail the drill. Everything else fails at once.
  */
 export async function runDrill(
   parts: readonly DrillPart[],
-  { atATime = 4, onResult }: DrillRunOptions = {},
+  { aws, atATime = aws?.mode === "endpoint" ? 1 : 4, onResult }: DrillRunOptions = {},
 ): Promise<readonly DrillResult[]> {
   const results: DrillResult[] = [];
   const waiting = [...parts.entries()].toSorted(byLength);
   let done = 0;
   let heavy: Promise<unknown> = Promise.resolve();
   const playInTurn = (part: DrillPart): Promise<DrillResult> => {
-    if (part.scenario.isHeavy !== true) return playPart(part);
-    const result = heavy.then(() => playPart(part));
+    if (part.scenario.isHeavy !== true) return playPart(part, aws);
+    const result = heavy.then(() => playPart(part, aws));
     heavy = result;
     return result;
   };
@@ -91,27 +94,30 @@ function byLength(
   return (other.extraMs ?? 0) - (one.extraMs ?? 0);
 }
 
-async function playPart({ scenario, target }: DrillPart): Promise<DrillResult> {
+async function playPart(
+  { scenario, target }: DrillPart,
+  aws: LocalAwsOptions | undefined,
+): Promise<DrillResult> {
   const started = now(systemClock);
   const about = { name: scenario.name, target: target.name };
-  const skipped = unfitness(scenario, target);
+  const skipped = unfitness(scenario, target) ?? scenario.lacking?.();
   if (skipped !== undefined) {
     return { ...about, skipped, verdicts: [], restartGapsMs: [], tookMs: 0 };
   }
   const expectation = expectationFor(scenario, target);
   const tookMs = () => elapsedMs(systemClock, started);
   try {
-    let record = await playOnce(scenario, target);
+    let record = await playOnce(scenario, target, aws);
     let judged = judgeAll(record, expectation);
     if (isOnlySlow(judged)) {
-      record = await playOnce(scenario, target);
+      record = await playOnce(scenario, target, aws);
       judged = judgeAll(record, expectation).map(excuseSlow);
     }
     const calls = messageCalls(record);
     const facts = { record, calls, runs: handlerRuns(record), expectation };
     return {
       ...about,
-      verdicts: judged.map(({ timing: _, ...row }) => ({ ...row, scenario: scenario.name })),
+      verdicts: judged.map(({ overMs: _, ...row }) => ({ ...row, scenario: scenario.name })),
       timeline: timelineOf(record),
       restartGapsMs: restartGaps(facts),
       tookMs: tookMs(),
@@ -123,19 +129,14 @@ async function playPart({ scenario, target }: DrillPart): Promise<DrillResult> {
   }
 }
 
-function isOnlySlow(judged: readonly Judged[]): boolean {
-  const broken = judged.filter(({ held }) => !held);
-  return broken.length > 0 && broken.every(({ timing }) => timing === true);
-}
-
-function excuseSlow(judged: Judged): Judged {
-  if (judged.held || judged.timing !== true) return judged;
-  return { ...judged, held: true, seen: `slow, twice: ${judged.seen}` };
-}
-
-async function playOnce(scenario: Scenario, target: DrillTarget): Promise<DrillRecord> {
+async function playOnce(
+  scenario: Scenario,
+  target: DrillTarget,
+  aws: LocalAwsOptions | undefined,
+): Promise<DrillRecord> {
   const { name, numbers = {}, work, play, extraMs = 0 } = scenario;
-  await using stage = await DrillStage.open({ scenario: name, target, numbers, work });
+  const orders = { scenario: name, target, numbers, work, ...(aws !== undefined && { aws }) };
+  await using stage = await DrillStage.open(orders);
   const patienceMs = PATIENCE_MS + extraMs;
   const { promise: tooLong, reject } = Promise.withResolvers<never>();
   const cancel = systemClock.schedule(patienceMs, () => {

@@ -39,6 +39,8 @@ export interface Scenario {
   readonly work: (timings: WorkerTimings) => DrillWork;
   /** Whether the target can do it beyond its work and numbers. @defaultValue it can */
   readonly fits?: (target: DrillTarget) => boolean;
+  /** What this machine lacks for it, in words. @defaultValue nothing */
+  readonly lacking?: () => string | undefined;
   readonly play: (stage: DrillStage) => Promise<void>;
   readonly expect: Expectation;
   /** How long it may take beyond three minutes. @defaultValue 0 */

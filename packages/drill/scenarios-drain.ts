@@ -165,6 +165,34 @@ export const drainScenarios: readonly Scenario[] = [
     expect: { exits: { first: 76 } },
   },
   {
+    name: "forced out by the fourth signal",
+    story:
+      "SQS answers nothing any more: the fourth signal ends the process, the lease the hiding.",
+    work: () => ({ ...LONG, do: "ignore-abort" }),
+    play: async (stage) => {
+      const first = await stage.start("first");
+      await stage.send();
+      await first.started(1);
+      first.disturb([{ fault: { kind: "hung" } }]);
+      const atMs = first.signal("SIGTERM");
+      for (const nth of [1, 2]) {
+        await stage.until(atMs + nth * (REPEAT_MS + 200));
+        first.signal("SIGTERM");
+      }
+      await stage.until(atMs + 3 * (REPEAT_MS + 200));
+      first.signal("SIGINT");
+      await first.exited();
+      const second = await stage.start("second");
+      await second.started(1);
+      await stage.quiet();
+      await stage.stop(second);
+    },
+    expect: {
+      exits: { first: 130 },
+      backWithinMs: ({ lease }) => lease.visibilityTimeoutMs + 1_000,
+    },
+  },
+  {
     name: "ack in flight at the deadline",
     story:
       "A job ends just before the deadline and its delete is slow: it is acked, never released.",

@@ -1,11 +1,29 @@
 /** Ways of starting a worker that would lose work, and are caught before they do. */
 
+import { spawnSync } from "node:child_process";
 import type { Scenario } from "./scenario.ts";
 import { signalProcess } from "./worker-process.ts";
 
 /** Single quotes, with those inside closed, escaped and opened again. */
 function quoted(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** A PID namespace without privileges, as a container has; its PID 1 is told when `unshare` dies. */
+const UNSHARE = [
+  "unshare",
+  "--user",
+  "--map-root-user",
+  "--pid",
+  "--fork",
+  "--mount-proc",
+] as const;
+
+function lacksNamespaces(): string | undefined {
+  const [program, ...flags] = UNSHARE;
+  const { status, error } = spawnSync(program, [...flags, "true"], { stdio: "ignore" });
+  if (status === 0) return undefined;
+  return `this machine lets nobody make a PID namespace (${UNSHARE.join(" ")}: ${error?.message ?? status})`;
 }
 
 /** Launches. */
@@ -27,6 +45,36 @@ export const launchScenarios: readonly Scenario[] = [
       await first.exited();
     },
     expect: { says: { first: /stands between npm.* and this process and swallows SIGTERM/ } },
+  },
+  {
+    name: "npm as PID 1",
+    story:
+      "As in a container with CMD npm start: SIGTERM never arrives, the job is cut off, and its lease brings it back.",
+    work: () => ({ do: "work", forMs: 300_000, thenMs: 100 }),
+    lacking: lacksNamespaces,
+    play: async (stage) => {
+      const worker = stage.command.map(quoted).join(" ");
+      const command = ["npm", "exec", "--offline", "--call", worker];
+      const inside = [...UNSHARE, "--kill-child=SIGTERM", ...command];
+      const first = await stage.start("first", { HOME: stage.place.folder }, inside);
+      await first.line("worker.ready");
+      await stage.send();
+      await first.started(1);
+      // With its outermost process gone, PID 1 is sent SIGTERM, as by a platform.
+      first.signal("SIGKILL");
+      await first.exited();
+      const second = await stage.start("second");
+      await second.started(1);
+      await stage.quiet();
+      await stage.stop(second);
+    },
+    expect: {
+      exits: { first: "SIGKILL" },
+      says: {
+        first: /(?:stands between npm.* and this process and swallows|npm.* is PID 1 and may)/,
+      },
+      backWithinMs: ({ lease }) => lease.visibilityTimeoutMs + 1_000,
+    },
   },
   {
     name: "platform grace too small",

@@ -46,10 +46,14 @@ export function billingDrillTarget(): DrillTarget {
     },
     countEffects: async ({ folder }) => {
       const counts = new Map<string, number>();
-      for (const charge of await readCharges(join(folder, "payments.jsonl"))) {
+      for (const charge of readCharges(join(folder, "payments.jsonl"))) {
         counts.set(charge.invoiceId, (counts.get(charge.invoiceId) ?? 0) + 1);
       }
       return new Map([...chargesIn(folder), ...counts]);
     },
+    tellEffects: async ({ folder }) =>
+      readCharges(join(folder, "payments.jsonl")).map(({ invoiceId, tenantId, atMs }) => ({
+        ...{ effect: "charge", jobId: invoiceId, tenantId, atMs },
+      })),
   };
 }

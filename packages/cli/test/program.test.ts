@@ -59,16 +59,21 @@ describe("the command line", () => {
     ],
     ["local --target a.ts --jobs 0 --exit-when-idle", undefined],
     ["aws", ["aws", { sqsPort: 4566, dynamodbPort: 8000 }]],
-    ["drill --list", ["drill", { list: true, times: 1 }]],
+    ["drill --list", ["drill", { list: true, times: 1, aws: "embedded" }]],
     [
       "drill --target a.ts --only idle --preset default-30 --times 20 --json r.json --html r.html",
       [
         "drill",
         {
           ...{ target: "a.ts", only: "idle", preset: "default-30", times: 20 },
+          aws: "embedded",
           ...{ json: "r.json", html: "r.html" },
         },
       ],
+    ],
+    [
+      "drill --target a.ts --all --aws endpoint",
+      ["drill", { target: "a.ts", all: true, aws: "endpoint", times: 1 }],
     ],
     [
       "aws --sqs-port 0 --dynamodb-port 1 --data d --json",
@@ -132,6 +137,7 @@ describe("the command line", () => {
     ["local --target", "option '--target <file>' argument missing"],
     ["drill --all", "option '--target <file>' is missing: which service is drilled?"],
     ["drill --target a.ts", "give '--all', '--only <name>' or '--list'"],
+    ["drill --target a.ts --all --aws cloud", "Allowed choices are embedded, endpoint."],
     ["drill --target a.ts --all --times 0", "Give a whole number between 1 and 1000."],
     ["local --target a.ts --jobs many", "'--jobs <n>' argument 'many' is invalid. Give a whole"],
     ["local --target a.ts --jobs 1.5", "argument '1.5' is invalid"],

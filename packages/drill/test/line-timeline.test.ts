@@ -35,6 +35,13 @@ test("draws leases, extensions, phases, signals and deadlines from what the work
   ]);
 });
 
+test("marks what a provider says has happened, and when", () => {
+  const charge = { effect: "charge", jobId: "INV-7", tenantId: "acme", atMs: 5_500 };
+  expect(timelineOf(facts({ effectMoments: [charge] })).effects).toEqual([
+    { effect: "charge", jobId: "INV-7", tenantId: "acme", atMs: 4_500, mark: "applied" },
+  ]);
+});
+
 test("tells a lease that a kill cut off from one that is still held, and shows faults", () => {
   const cut = firstWorker({
     lines: [line("lease.claimed", 2_000)],

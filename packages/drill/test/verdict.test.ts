@@ -31,10 +31,12 @@ describe("the verdict on a drill", () => {
       "ok nothing deleted unfinished: none",
       "ok no message worked on twice at a time: none",
       "ok each lease released once at most: 1 released",
+      "ok nothing started in a drain: none",
       "ok started elsewhere as soon as released: 32 ms after the release",
       "ok first ends as it should: 75",
       "ok first claims nothing after the signal: last claim -1005 ms",
       "ok first is not ready from the signal on: +40 ms",
+      "ok first has released everything in time: +8010 ms",
       "ok first is gone before the platform would kill: +8020 ms (by itself at +13500 ms at the latest)",
       "ok second ends as it should: 0",
     ]);
@@ -118,6 +120,41 @@ describe("the verdict on a drill", () => {
       "first claims nothing after the signal: last claim +400 ms",
       "first is not ready from the signal on: +1500 ms",
       "first is gone before the platform would kill: +14000 ms (by itself at +13500 ms at the latest)",
+    ]);
+  });
+
+  test("sees a probe that says ready while its worker drains, whatever it says later", () => {
+    const first = firstWorker({ readyAtMs: 3_300, unreadyAtMs: 3_310 });
+    expect(brokenBy(facts({ workers: [first, secondWorker()] }))).toEqual([
+      "first is not ready from the signal on: still ready +300 ms",
+    ]);
+    const asked = firstWorker({ readyAtMs: 2_999 });
+    expect(brokenBy(facts({ workers: [asked, secondWorker()] }))).toEqual([]);
+  });
+
+  test("sees a job that starts in its worker's drain", () => {
+    const lines = [
+      ...firstWorker().lines,
+      line("job.started", 3_050, { message_id: "m-2", job_id: "job-2" }),
+      line("job.ended", 3_060, { message_id: "m-2", outcome: "interrupted" }),
+    ];
+    expect(brokenBy(facts({ workers: [firstWorker({ lines }), secondWorker()] }))).toEqual([
+      "nothing started in a drain: job-2 by first",
+    ]);
+  });
+
+  test("sees a release after the contract's time for it", () => {
+    const lines = [...firstWorker().lines, line("lease.released", 14_200, { message_id: "m-2" })];
+    expect(brokenBy(facts({ workers: [firstWorker({ lines }), secondWorker()] }))).toEqual([
+      "first has released everything in time: +11200 ms",
+    ]);
+  });
+
+  test("tells the last words of a process that ended otherwise than it should", () => {
+    const noise = ["one", "two", "three", "four", "Assertion failed"];
+    const first = firstWorker({ noise, exit: { code: null, signal: "SIGABRT", atMs: 11_020 } });
+    expect(brokenBy(facts({ workers: [first, secondWorker()] }))).toEqual([
+      "first ends as it should: SIGABRT; its last words: two | three | four | Assertion failed",
     ]);
   });
 
