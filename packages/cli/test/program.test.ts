@@ -22,20 +22,30 @@ function setup() {
   for (const command of program.commands.flatMap((one) => [one, ...one.commands])) {
     command.configureOutput(capture).exitOverride();
   }
-  const run = async (line: string) => {
-    const args = line.split(" ").filter((part) => part !== "");
-    return program.parseAsync(args, { from: "user" }).then(
+  const run = async (line: string) => runWith(line.split(" ").filter((part) => part !== ""));
+  const runWith = async (args: readonly string[]) => {
+    return program.parseAsync([...args], { from: "user" }).then(
       () => undefined,
       (error: CommanderError) => error,
     );
   };
-  return { calls, printed, run };
+  return { calls, printed, run, runWith };
 }
 
 const RESOLVE = "ledger resolve --tenant acme --type a --job 1 --reason seen";
 const RESOLVED = { action: "resolve", tenant: "acme", type: "a", job: "1", reason: "seen" };
 
 describe("the command line", () => {
+  test("splits the command of a drill's workers as a shell would, and takes no empty one", async () => {
+    const { calls, runWith } = setup();
+    const drill = ["drill", "--target", "a.ts", "--all", "--command"];
+    await runWith([...drill, "node 'my worker.js' --name \"a b\""]);
+    expect(calls).toMatchObject([
+      ["drill", { command: ["node", "my worker.js", "--name", "a b"] }],
+    ]);
+    expect((await runWith([...drill, " "]))?.message).toContain("Give a program and its arguments");
+  });
+
   test.each([
     ["local --target a.ts", ["local", { target: "a.ts", aws: "embedded" }]],
     [
