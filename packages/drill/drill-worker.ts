@@ -21,6 +21,8 @@ export interface DrillWorkerParts {
 /** How often the wire is looked at for a request that must come. */
 const LOOK_EVERY_MS = 5;
 
+const MOST_LAST_WORDS = 4;
+
 /** One worker process. */
 export class DrillWorker implements AsyncDisposable {
   readonly name: string;
@@ -117,11 +119,17 @@ export class DrillWorker implements AsyncDisposable {
       for (;;) {
         const found = look();
         if (found !== undefined) return found;
-        if (this.#exit !== undefined) throw new Error(`${this.name} ended before ${what}`);
+        if (this.#exit !== undefined) throw new Error(this.#gone(what));
         await systemClock.sleep(LOOK_EVERY_MS);
       }
     };
     return this.#awaiting(`${what} of ${this.name}`, search());
+  }
+
+  #gone(what: string): string {
+    const words = this.#process.noise.slice(-MOST_LAST_WORDS).join(" | ");
+    const said = words === "" ? "" : `; its last words: ${words}`;
+    return `${this.name} ended before ${what}${said}`;
   }
 
   #startedJobs(): number {

@@ -78,8 +78,6 @@ class SpawnedWorker implements WorkerProcess {
     this.exited = promise;
     // A program that is not there: told like one that ends at once.
     child.once("error", (error) => void this.noise.push(error.message));
-    // A command that a person gave may name no program; its end is told by "close" as well.
-    child.once("error", ({ message }) => this.noise.push(`it could not be started: ${message}`));
     child.once("close", (code, signal) => {
       this.#ended = true;
       resolve({ code, signal, atMs: systemClock.wallMs() });
