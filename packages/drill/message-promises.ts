@@ -73,15 +73,14 @@ function isDone({ kind, ok }: MessageCall): boolean {
   return kind === "delete" && ok;
 }
 
-/** Whoever deletes a message has finished its job before. */
+/** Its job has been finished before, here or, where a ledger knows of it, elsewhere. */
 function nothingDeletedUnfinished({ calls, runs }: MessageFacts): Judged {
   const early = calls.filter(
     (call) =>
       isDone(call) &&
       !runs.some(
-        ({ messageId, worker, outcome, endedAtMs = Number.POSITIVE_INFINITY }) =>
+        ({ messageId, outcome, endedAtMs = Number.POSITIVE_INFINITY }) =>
           messageId === call.messageId &&
-          worker === call.worker &&
           outcome === "succeeded" &&
           // The worker's line and the wire have stamps of two processes.
           endedAtMs <= call.atMs + STAMP_MS,
