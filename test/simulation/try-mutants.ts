@@ -7,7 +7,7 @@ import { MutantTree } from "../support/mutant-tree.ts";
 import { type FleetMutant, fleetMutants } from "./fleet-mutants.ts";
 
 /** A break that so many histories do not show is not noticed. */
-const MOST_SEEDS = 1_500;
+const MOST_SEEDS = 4_000;
 const AT_A_TIME = Math.max(1, Math.min(4, availableParallelism()));
 
 /** Tries those whose name has `only` in it; the exit code: 1 when one survives. */
