@@ -8,9 +8,12 @@ function sent(target: string, body: unknown = {}) {
 
 /** Plain names stand as they are, all others have an alias. */
 function update(set: Record<string, unknown>, removed: readonly string[] = []) {
-  const names = [...Object.keys(set), ...removed];
-  const alias = (name: string) =>
-    /^(?:state$|fx:)/.test(name) ? `#n${names.indexOf(name)}` : name;
+  const names = [...Object.keys(set), ...removed].map((path) => path.split(".")[0] ?? "");
+  const alias = (path: string) => {
+    const [name = "", ...inner] = path.split(".");
+    const said = /^(?:state$|fx:)/.test(name) ? `#n${names.indexOf(name)}` : name;
+    return [said, ...inner].join(".");
+  };
   const sets = Object.keys(set).map((name, at) => `${alias(name)} = :v${at}`);
   const expression = [
     ...(sets.length > 0 ? [`SET ${sets.join(", ")}`] : []),
@@ -37,6 +40,8 @@ test.each([
   ["start", put({ epoch, state: text("OPEN"), "fx:charge": effect("STARTED") })],
   ["take-over", update({ "fx:charge": effect("STARTED", "2") })],
   ["complete", update({ "fx:charge": effect("DONE") })],
+  ["complete", update({ "fx:charge.s": text("DONE"), "fx:charge.o": text("ok") })],
+  ["complete", update({ state: text("DONE"), "fx:charge.s": text("DONE") })],
   ["finish", update({ state: text("DONE") })],
   ["word", update({ epoch, state: text("OPEN"), resolution: text("{}"), resend: text("u") })],
   ["clear", update({ updatedAt: epoch }, ["resend", "parked"])],
@@ -62,6 +67,7 @@ test.each([
   ["a receive", sent("AmazonSQS.ReceiveMessage")],
   ["a read", sent("DynamoDB_20120810.GetItem")],
   ["the receipt's start", update({ "fx:receipt": effect("STARTED") })],
+  ["the receipt's end", update({ "fx:receipt.s": text("DONE") })],
   ["parking", update({ state: text("PARKED") }, ["resend"])],
   ["a first ending", put({ epoch, state: text("OPEN"), endings: epoch })],
   ["a heartbeat", update({ leaseUntil: epoch })],

@@ -58,7 +58,8 @@ function ledgerPoint(request: LedgerRequest): WirePoint | undefined {
   if (removed.includes("resend")) return set.has("state") ? undefined : "clear";
   const effect = set.get(EFFECT)?.M;
   if (effect?.["s"]?.S === "STARTED") return effect["a"]?.N === "1" ? "start" : "take-over";
-  if (effect?.["s"]?.S === "DONE") return "complete";
+  // An end says only what has changed of its effect.
+  if ((effect?.["s"] ?? set.get(`${EFFECT}.s`))?.S === "DONE") return "complete";
   if (set.get("state")?.S === "DONE") return "finish";
   const isEnding = set.has("endings");
   return set.has("epoch") && set.get("state")?.S === "OPEN" && !isEnding ? "open" : undefined;
@@ -74,9 +75,9 @@ function changesOf(request: LedgerRequest): {
     ExpressionAttributeNames: names = {},
     ExpressionAttributeValues: values = {},
   } = request;
-  const nameOf = (word: string) => names[word] ?? word;
+  const nameOf = (path: string) => path.replace(/^#\w+/, (alias) => names[alias] ?? alias);
   const [setting = "", removing = ""] = expression.split(/\bREMOVE /);
-  const pairs = [...setting.matchAll(/(#?\w+) = (:\w+)/g)].map(
+  const pairs = [...setting.matchAll(/(#?\w+(?:\.\w+)?) = (:\w+)/g)].map(
     ([, name = "", value = ""]) => [nameOf(name), values[value] ?? {}] as const,
   );
   return {
