@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";
 import { createInterface } from "node:readline";
+import { nodeCommand } from "@leasehold/drill";
 import type { Environment } from "@leasehold/local-aws";
 
 /** What to start and who listens. */
@@ -42,10 +43,8 @@ export interface WorkerProcess {
  * @throws Error of the system when the process cannot be started
  */
 export async function startWorkerProcess(options: WorkerProcessOptions): Promise<WorkerProcess> {
-  const [script, ...args] = options.command;
-  // Without a build the packages are reached by their sources.
-  const conditions = script.endsWith(".ts") ? ["--conditions=source"] : [];
-  const child = spawn(process.execPath, [...conditions, script, ...args], {
+  const [program, ...args] = nodeCommand(...options.command);
+  const child = spawn(program, args, {
     env: { ...options.environment },
     detached: true,
     stdio: ["ignore", "pipe", "pipe", "ipc"],

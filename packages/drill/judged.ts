@@ -11,6 +11,11 @@ export interface Judged extends Omit<VerdictRow, "scenario"> {
   readonly overMs?: number;
 }
 
+/** As rows of a report. */
+export function toRows(judged: readonly Judged[], scenario: string): readonly VerdictRow[] {
+  return judged.map(({ overMs: _, ...row }) => ({ ...row, scenario }));
+}
+
 /** What a busy machine may cost. Whatever comes later than that has another reason. */
 const BUSY_MS = 2_000;
 

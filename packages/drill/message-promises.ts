@@ -1,9 +1,9 @@
 /** What is owed to each message: not lost, not doubled, given back in time. Pure. */
 
 import type { DrillRecord } from "./drill-record.ts";
-import type { HandlerRun } from "./handler-runs.ts";
+import { type HandlerRun, handlerRuns } from "./handler-runs.ts";
 import type { Judged } from "./judged.ts";
-import type { MessageCall } from "./message-calls.ts";
+import { type MessageCall, messageCalls } from "./message-calls.ts";
 import type { Expectation } from "./scenario.ts";
 
 /** What the promises are judged by. */
@@ -12,6 +12,11 @@ export interface MessageFacts {
   readonly calls: readonly MessageCall[];
   readonly runs: readonly HandlerRun[];
   readonly expectation: Expectation;
+}
+
+/** The facts of one scenario, as it was seen. */
+export function messageFacts(record: DrillRecord, expectation: Expectation): MessageFacts {
+  return { record, calls: messageCalls(record), runs: handlerRuns(record), expectation };
 }
 
 /** From a release to the next start elsewhere, at most. */

@@ -5,11 +5,9 @@ import type { LocalAwsOptions } from "@leasehold/local-aws";
 import type { DrillRecord } from "./drill-record.ts";
 import { DrillStage } from "./drill-stage.ts";
 import type { DrillTarget } from "./drill-target.ts";
-import { handlerRuns } from "./handler-runs.ts";
-import { excuseSlow, isOnlySlow } from "./judged.ts";
+import { excuseSlow, isOnlySlow, toRows } from "./judged.ts";
 import { timelineOf } from "./line-timeline.ts";
-import { messageCalls } from "./message-calls.ts";
-import { restartGaps } from "./message-promises.ts";
+import { messageFacts, restartGaps } from "./message-promises.ts";
 import type { VerdictRow } from "./report.ts";
 import { type Expectation, type Scenario, unfitness } from "./scenario.ts";
 import type { Timeline } from "./timeline.ts";
@@ -107,18 +105,17 @@ async function playPart(
   const expectation = expectationFor(scenario, target);
   const tookMs = () => elapsedMs(systemClock, started);
   try {
-    let record = await playOnce(scenario, target, aws);
-    let judged = judgeAll(record, expectation);
+    const play = async () => messageFacts(await playOnce(scenario, target, aws), expectation);
+    let facts = await play();
+    let judged = judgeAll(facts);
     if (isOnlySlow(judged)) {
-      record = await playOnce(scenario, target, aws);
-      judged = judgeAll(record, expectation).map(excuseSlow);
+      facts = await play();
+      judged = judgeAll(facts).map(excuseSlow);
     }
-    const calls = messageCalls(record);
-    const facts = { record, calls, runs: handlerRuns(record), expectation };
     return {
       ...about,
-      verdicts: judged.map(({ overMs: _, ...row }) => ({ ...row, scenario: scenario.name })),
-      timeline: timelineOf(record),
+      verdicts: toRows(judged, scenario.name),
+      timeline: timelineOf(facts.record),
       restartGapsMs: restartGaps(facts),
       tookMs: tookMs(),
     };

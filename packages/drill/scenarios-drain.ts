@@ -1,10 +1,8 @@
 /** SIGTERM with or without work in hand. */
 
-import type { DrillWork } from "./drill-target.ts";
+import { finishWith, firstAtWork, LONG, takeOver } from "./acts.ts";
 import type { Scenario } from "./scenario.ts";
 
-/** Longer than any drain: it must be given back. */
-const LONG: DrillWork = { do: "work", forMs: 300_000, thenMs: 100 };
 /** Signals that follow within this time count as one. */
 const REPEAT_MS = 1_000;
 /** Where in the last second of a poll a message comes. */
@@ -63,15 +61,11 @@ export const drainScenarios: readonly Scenario[] = [
     story: "The job is aborted at the drain deadline and released; another worker has it at once.",
     work: () => LONG,
     play: async (stage) => {
-      const first = await stage.start("first");
-      await stage.send();
-      await first.started(1);
+      const first = await firstAtWork(stage);
       first.signal("SIGTERM");
       const second = await stage.start("second");
       await first.exited();
-      await second.started(1);
-      await stage.quiet();
-      await stage.stop(second);
+      await finishWith(stage, second);
     },
     expect: { exits: { first: 75 } },
   },
@@ -80,14 +74,9 @@ export const drainScenarios: readonly Scenario[] = [
     story: "A handler that returns because it was aborted has not finished: its job runs again.",
     work: () => ({ ...LONG, do: "return-quietly" }),
     play: async (stage) => {
-      const first = await stage.start("first");
-      await stage.send();
-      await first.started(1);
+      const first = await firstAtWork(stage);
       await stage.stop(first);
-      const second = await stage.start("second");
-      await second.started(1);
-      await stage.quiet();
-      await stage.stop(second);
+      await takeOver(stage);
     },
     expect: { exits: { first: 75 }, deletesNothing: ["first"] },
   },
@@ -96,14 +85,9 @@ export const drainScenarios: readonly Scenario[] = [
     story: "The worker names it, hides its message until the process is gone, and exits with 76.",
     work: () => ({ ...LONG, do: "ignore-abort" }),
     play: async (stage) => {
-      const first = await stage.start("first");
-      await stage.send();
-      await first.started(1);
+      const first = await firstAtWork(stage);
       await stage.stop(first);
-      const second = await stage.start("second");
-      await second.started(1);
-      await stage.quiet();
-      await stage.stop(second);
+      await takeOver(stage);
     },
     expect: { exits: { first: 76 }, says: { first: /"ignored_abort":true/ } },
   },
@@ -112,14 +96,9 @@ export const drainScenarios: readonly Scenario[] = [
     story: "No handler and no signal is heard any more: a thread ends the process before the kill.",
     work: () => ({ do: "block-in-drain", forMs: 120_000, thenMs: 0 }),
     play: async (stage) => {
-      const first = await stage.start("first");
-      await stage.send();
-      await first.started(1);
+      const first = await firstAtWork(stage);
       await stage.stop(first);
-      const second = await stage.start("second");
-      await second.started(1);
-      await stage.quiet();
-      await stage.stop(second);
+      await takeOver(stage);
     },
     expect: {
       exits: { first: 143 },
@@ -132,9 +111,7 @@ export const drainScenarios: readonly Scenario[] = [
     story: "Two signals within a second are one: the job may still end by itself.",
     work: () => ({ do: "work", forMs: 3_000 }),
     play: async (stage) => {
-      const first = await stage.start("first");
-      await stage.send();
-      await first.started(1);
+      const first = await firstAtWork(stage);
       first.signal("SIGTERM");
       await first.line("drain.started");
       await stage.stop(first);
@@ -147,9 +124,7 @@ export const drainScenarios: readonly Scenario[] = [
       "The second signal aborts, the third releases what does not stop, long before deadlines.",
     work: () => ({ ...LONG, do: "ignore-abort" }),
     play: async (stage) => {
-      const first = await stage.start("first");
-      await stage.send();
-      await first.started(1);
+      const first = await firstAtWork(stage);
       const atMs = first.signal("SIGTERM");
       await stage.until(atMs + REPEAT_MS + 200);
       first.signal("SIGTERM");
@@ -157,10 +132,7 @@ export const drainScenarios: readonly Scenario[] = [
       await stage.until(atMs + 2 * (REPEAT_MS + 200));
       first.signal("SIGTERM");
       await first.exited();
-      const second = await stage.start("second");
-      await second.started(1);
-      await stage.quiet();
-      await stage.stop(second);
+      await takeOver(stage);
     },
     expect: { exits: { first: 76 } },
   },
@@ -169,9 +141,7 @@ export const drainScenarios: readonly Scenario[] = [
     story: "Nothing can be released: the exit code says that the lease runs out, and soon it has.",
     work: () => ({ ...LONG, do: "ignore-abort" }),
     play: async (stage) => {
-      const first = await stage.start("first");
-      await stage.send();
-      await first.started(1);
+      const first = await firstAtWork(stage);
       first.disturb([{ fault: { kind: "hung" } }]);
       const atMs = first.signal("SIGTERM");
       for (const nth of [1, 2]) {
@@ -179,10 +149,7 @@ export const drainScenarios: readonly Scenario[] = [
         first.signal("SIGTERM");
       }
       await first.exited();
-      const second = await stage.start("second");
-      await second.started(1);
-      await stage.quiet();
-      await stage.stop(second);
+      await takeOver(stage);
     },
     expect: {
       exits: { first: 74 },

@@ -1,9 +1,8 @@
 /** SIGKILL, which no process can answer: the lease alone brings the job back. */
 
-import type { DrillWork } from "./drill-target.ts";
+import { firstAtWork, LONG, takeOver } from "./acts.ts";
 import type { Scenario } from "./scenario.ts";
 
-const LONG: DrillWork = { do: "work", forMs: 300_000, thenMs: 100 };
 const ALWAYS: NodeJS.Signals = "SIGKILL";
 
 /** Kills. */
@@ -13,16 +12,11 @@ export const killScenarios: readonly Scenario[] = [
     story: "The lease runs out: the message is back within one visibility timeout.",
     work: () => LONG,
     play: async (stage) => {
-      const first = await stage.start("first");
-      await stage.send();
-      await first.started(1);
+      const first = await firstAtWork(stage);
       await first.line("lease.extended");
       first.signal(ALWAYS);
       await first.exited();
-      const second = await stage.start("second");
-      await second.started(1);
-      await stage.quiet();
-      await stage.stop(second);
+      await takeOver(stage);
     },
     expect: {
       exits: { first: ALWAYS },
@@ -34,18 +28,13 @@ export const killScenarios: readonly Scenario[] = [
     story: "In a drain leases are tapered: the message is back soon after the platform's own kill.",
     work: () => LONG,
     play: async (stage) => {
-      const first = await stage.start("first");
-      await stage.send();
-      await first.started(1);
+      const first = await firstAtWork(stage);
       const atMs = first.signal("SIGTERM");
       await first.line("drain.started");
       await stage.until(atMs + stage.timings.drain.drainMs - 1_000);
       first.signal(ALWAYS);
       await first.exited();
-      const second = await stage.start("second");
-      await second.started(1);
-      await stage.quiet();
-      await stage.stop(second);
+      await takeOver(stage);
     },
     expect: {
       exits: { first: ALWAYS },
@@ -58,9 +47,7 @@ export const killScenarios: readonly Scenario[] = [
       "Killed with its release under way: if that never arrives, the taper brings the job back.",
     work: () => LONG,
     play: async (stage) => {
-      const first = await stage.start("first");
-      await stage.send();
-      await first.started(1);
+      const first = await firstAtWork(stage);
       first.disturb([{ fault: { kind: "hung" }, visibilityTimeoutsSeconds: [0] }]);
       first.signal("SIGTERM");
       await first.request("a release", ({ entries }) =>
@@ -68,10 +55,7 @@ export const killScenarios: readonly Scenario[] = [
       );
       first.signal(ALWAYS);
       await first.exited();
-      const second = await stage.start("second");
-      await second.started(1);
-      await stage.quiet();
-      await stage.stop(second);
+      await takeOver(stage);
     },
     expect: {
       exits: { first: ALWAYS },

@@ -1,6 +1,7 @@
 /** Ways of starting a worker that would lose work, and are caught before they do. */
 
 import { spawnSync } from "node:child_process";
+import { LONG, takeOver } from "./acts.ts";
 import type { Scenario } from "./scenario.ts";
 import { signalProcess } from "./worker-process.ts";
 
@@ -50,7 +51,7 @@ export const launchScenarios: readonly Scenario[] = [
     name: "npm as PID 1",
     story:
       "As in a container with CMD npm start: SIGTERM never arrives, the job is cut off, and its lease brings it back.",
-    work: () => ({ do: "work", forMs: 300_000, thenMs: 100 }),
+    work: () => LONG,
     lacking: lacksNamespaces,
     play: async (stage) => {
       const worker = stage.command.map(quoted).join(" ");
@@ -63,10 +64,7 @@ export const launchScenarios: readonly Scenario[] = [
       // With its outermost process gone, PID 1 is sent SIGTERM, as by a platform.
       first.signal("SIGKILL");
       await first.exited();
-      const second = await stage.start("second");
-      await second.started(1);
-      await stage.quiet();
-      await stage.stop(second);
+      await takeOver(stage);
     },
     expect: {
       exits: { first: "SIGKILL" },

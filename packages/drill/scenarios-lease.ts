@@ -1,6 +1,7 @@
 /** Leases in trouble: throttled, lost, in the order of a FIFO group, under a clock that jumps. */
 
 import type { FaultRule } from "@leasehold/local-aws";
+import { finishWith, firstAtWork, LONG } from "./acts.ts";
 import type { DrillStage } from "./drill-stage.ts";
 import type { DrillWork } from "./drill-target.ts";
 import type { Scenario } from "./scenario.ts";
@@ -18,9 +19,7 @@ const CUT: readonly FaultRule[] = [
 ];
 
 async function loseFirstLease(stage: DrillStage, messages: number): Promise<void> {
-  const first = await stage.start("first");
-  await stage.send(messages);
-  await first.started(1);
+  const first = await firstAtWork(stage, messages);
   first.disturb(CUT);
   const second = await stage.start("second");
   await second.started(1);
@@ -32,9 +31,7 @@ async function loseFirstLease(stage: DrillStage, messages: number): Promise<void
 
 /** The step comes as the job starts, so the second worker's clock goes right. */
 async function playClockStep(stage: DrillStage): Promise<void> {
-  const first = await stage.start("first");
-  await stage.send();
-  await first.started(1);
+  const first = await firstAtWork(stage);
   const second = await stage.start("second");
   await second.line("worker.ready");
   await stage.quiet();
@@ -47,18 +44,14 @@ export const leaseScenarios: readonly Scenario[] = [
   {
     name: "throttled release",
     story: "SQS refuses the release for its rate: it was not done, so it may be asked again.",
-    work: () => ({ do: "work", forMs: 300_000, thenMs: 100 }),
+    work: () => LONG,
     play: async (stage) => {
-      const first = await stage.start("first");
-      await stage.send();
-      await first.started(1);
+      const first = await firstAtWork(stage);
       first.disturb([{ fault: { kind: "throttle" }, visibilityTimeoutsSeconds: [0], nth: [1] }]);
       first.signal("SIGTERM");
       const second = await stage.start("second");
       await first.exited();
-      await second.started(1);
-      await stage.quiet();
-      await stage.stop(second);
+      await finishWith(stage, second);
     },
     expect: { exits: { first: 75 } },
   },
@@ -85,17 +78,13 @@ export const leaseScenarios: readonly Scenario[] = [
     name: "FIFO group released in the middle",
     story: "Head and tail of the group go back together, and are taken up in their order.",
     numbers: { fifo: true },
-    work: () => ({ do: "work", forMs: 300_000, thenMs: 100 }),
+    work: () => LONG,
     play: async (stage) => {
-      const first = await stage.start("first");
-      await stage.send(4);
-      await first.started(1);
+      const first = await firstAtWork(stage, 4);
       first.signal("SIGTERM");
       const second = await stage.start("second");
       await first.exited();
-      await second.started(4);
-      await stage.quiet();
-      await stage.stop(second);
+      await finishWith(stage, second, 4);
     },
     expect: { exits: { first: 75 }, inOrder: true },
   },

@@ -1,10 +1,8 @@
 /** Each promise held or broken, from what was seen. Pure. */
 
 import type { DrillRecord, WorkerRecord } from "./drill-record.ts";
-import { handlerRuns } from "./handler-runs.ts";
-import type { Judged } from "./judged.ts";
-import { messageCalls } from "./message-calls.ts";
-import { messagePromises } from "./message-promises.ts";
+import { type Judged, toRows } from "./judged.ts";
+import { type MessageFacts, messageFacts, messagePromises } from "./message-promises.ts";
 import type { VerdictRow } from "./report.ts";
 import type { Expectation, ExpectedExit } from "./scenario.ts";
 
@@ -15,18 +13,14 @@ const UNREADY_WITHIN_MS = 1_000;
 
 /** All promises of one scenario. */
 export function judge(record: DrillRecord, expectation: Expectation): readonly VerdictRow[] {
-  return judgeAll(record, expectation).map(({ overMs: _, ...row }) => ({
-    ...row,
-    scenario: record.scenario,
-  }));
+  return toRows(judgeAll(messageFacts(record, expectation)), record.scenario);
 }
 
-/** As `judge`, with the kind of each promise. */
-export function judgeAll(record: DrillRecord, expectation: Expectation): readonly Judged[] {
-  const calls = messageCalls(record);
-  const runs = handlerRuns(record);
+/** As `judge`, with what a busy machine excuses of each promise. */
+export function judgeAll(facts: MessageFacts): readonly Judged[] {
+  const { record, expectation } = facts;
   return [
-    ...messagePromises({ record, calls, runs, expectation }),
+    ...messagePromises(facts),
     ...record.workers.flatMap((worker) => [
       exitPromise(worker, expectation.exits?.[worker.name] ?? expectation.usualExit ?? 0),
       ...saysPromises(worker, expectation.says?.[worker.name]),

@@ -50,7 +50,10 @@ export function startWorkerProcess(
 }
 
 /** The command of a script for this Node; packages are reached by their sources without a build. */
-export function nodeCommand(script: string, ...args: readonly string[]): readonly string[] {
+export function nodeCommand(
+  script: string,
+  ...args: readonly string[]
+): readonly [program: string, ...args: string[]] {
   const conditions = script.endsWith(".ts") ? ["--conditions=source"] : [];
   return [process.execPath, ...conditions, script, ...args];
 }
